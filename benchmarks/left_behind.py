@@ -56,7 +56,7 @@ HEADINGS = {
 def table(states: Mapping[str, State]) -> str:
     """Markdown, a column per state."""
     rows = [
-        ("processes of the script", [f"{state.processes}" for state in states.values()]),
+        ("descendant processes of the script", [f"{state.processes}" for state in states.values()]),
         ("threads of the host process", [f"{state.threads}" for state in states.values()]),
         ("file descriptors of the host process", [f"{state.descriptors}" for state in states.values()]),
         ("RSS of the host process, MB", [f"{state.host_rss_mb:.1f}" for state in states.values()]),

@@ -47,13 +47,13 @@ ROWS: tuple[tuple[str, str, float, str], ...] = (  # label, figure, divisor, uni
     ("index from scratch", "index.seconds", 1, "s"),
     ("index from scratch: processor time", "index.cpu_seconds", 1, "s"),
     ("index from scratch: peak memory", "index.megabytes", 1, "MB"),
-    ("yardstick: DuckDB reads the same lines as JSON", "index.duckdb_seconds", 1, "s"),
+    ("yardstick: DuckDB reads the lines of the journal", "index.duckdb_seconds", 1, "s"),
     ("merge of 16 shards", "merge.seconds", 1, "s"),
     ("merge of 16 shards: processor time", "merge.cpu_seconds", 1, "s"),
     ("merge of 16 shards: peak memory", "merge.megabytes", 1, "MB"),
     ("yardstick: copying the journal", "merge.copy_seconds", 1, "s"),
     ("size of the index", "index.bytes", 1e6, "MB"),
-    ("yardstick: size of a DuckDB table of the same lines", "index.duckdb_bytes", 1e6, "MB"),
+    ("yardstick: size of a DuckDB table of the lines of the journal", "index.duckdb_bytes", 1e6, "MB"),
 )
 
 

@@ -53,7 +53,9 @@ def success_by(comparison: Comparison, axis: Axis = "attempts", look: Look = "li
     if axis not in AXES:
         raise UnknownNameError("axis", axis, AXES)
     if axis not in comparison.curves or not comparison.curves[axis].curves:
-        raise UsageError(f"No configuration has a curve over {axis}. Choose another axis: {', '.join(AXES)}.")
+        raise UsageError(
+            f"No configuration has a curve of success against {axis}. Choose another axis: {', '.join(AXES)}."
+        )
     return _painted(charts_curves.success_by(comparison, axis, View()), look)
 
 

@@ -76,7 +76,7 @@ class Settings:
     In ``settings.toml`` in the data folder it has its own name.
     """
 
-    home: Path = _setting(default_home, "The folder of journals, index, model weights and settings.toml.")
+    home: Path = _setting(default_home, "The data folder: journals, index, model weights and settings.toml.")
     offline: bool = _setting(False, "Refuse connections to addresses outside this machine.")
     models_dir: Path | None = _setting(None, "The folder of GGUF files. Default: `models` in the data folder.")
     datasets_dir: Path | None = _setting(None, "The folder of datasets. Default: `datasets` in the data folder.")
@@ -111,7 +111,7 @@ class Settings:
     )
     stackexchange_key: SecretStr | None = _setting(None, "A Stack Exchange key, for more daily searches.", check=key_of)
     github_base_url: str = _setting("https://api.github.com", "The address of GitHub's API.", check=normalised)
-    github_token: SecretStr | None = _setting(None, "Your GitHub token, for search=github.", check=key_of)
+    github_token: SecretStr | None = _setting(None, "Your GitHub token, for the parameter search=github.", check=key_of)
 
     slack_webhook_url: SecretStr | None = _setting(
         None,
@@ -126,7 +126,7 @@ class Settings:
     )
     cortex_path: Path | None = _setting(None, "The index.js of claude-cortex-core.", prefixed=False)
     cortex_db: Path | None = _setting(None, "The file that contains all memories.", prefixed=False)
-    cortex_command: str = _setting("", "The command that starts another memory server (MCP).")
+    cortex_command: str = _setting("", "The command that starts a memory server (MCP) other than koderz' own.")
 
     serve_token: SecretStr | None = _setting(
         None,
@@ -179,7 +179,7 @@ class Settings:
         most=3600,
     )
     num_ctx: int = _setting(8192, "Context size of embedded and Ollama models, in tokens.", least=512, most=100_000_000)
-    cache: bool = _setting(False, "Reuse the answers to the same calls in earlier benchmarks.")
+    cache: bool = _setting(False, "Reuse the recorded answer if an earlier benchmark made the same call.")
     cache_mb: float = _setting(500.0, "The size limit of the response cache in MB.", above=0, most=1e6)
     model_memory_gb: float | None = _setting(
         None,
@@ -190,8 +190,8 @@ class Settings:
     )
     memory_reserve_gb: float | None = _setting(
         None,
-        "The memory in GB that koderz leaves free. If less is free, no experiment starts; if less than half of this "
-        "amount is free, running experiments pause. 0: never pause. Default: 10 % of the memory, from 0.25 to 2 GB.",
+        "The memory in GB that koderz leaves free. If less is free, no experiment starts; if less than half of it is "
+        "free, running experiments pause. 0: never pause. Default: 10 % of the memory, at least 0.25, at most 2 GB.",
         least=0,
         most=1e6,
     )
@@ -203,7 +203,7 @@ class Settings:
     )
     local_watts: float = _setting(65.0, "The power in watts of this machine while a model works.", least=0, most=1e6)
     measure_gpu: bool = _setting(
-        True, "Measure the energy of NVIDIA GPUs (with nvidia-ml-py). local_watts then excludes these GPUs."
+        True, "Measure the energy of NVIDIA GPUs (with nvidia-ml-py). Set local_watts to the power without these GPUs."
     )
     measure_cpu: bool = _setting(
         False, "Measure the energy of the processors with RAPL counters (usually requires root). Replaces local_watts."

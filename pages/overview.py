@@ -58,7 +58,7 @@ def _empty(workspace: Workspace) -> None:
     st.header("No benchmark has been run yet")
     st.write(
         "A benchmark runs strategies with models on coding problems and records every prompt, answer, test result and "
-        "cost. The quick look runs three problems and takes a few minutes."
+        "cost. The quick look is a benchmark on three problems and takes a few minutes."
     )
     offer_first_steps(workspace, "Run the quick look", preset="quick look")
     st.caption("In a terminal, use these commands:")

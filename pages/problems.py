@@ -75,7 +75,7 @@ def _name_weak_tests(page: Page, rows: Sequence[SummaryRow], problems: Sequence[
     if named:
         listed = "; ".join(f"{name}: {score.killed} of {score.mutants} mutants killed" for name, score in named)
         st.text(
-            f"Problems whose tests cannot distinguish right from wrong programs: {len(named)} ({plain(listed, 2000)})."
+            f"Problems with weak tests (a third of the mutants or more survive): {len(named)} ({plain(listed, 2000)})."
         )
 
 

@@ -77,8 +77,8 @@ def _show(home: Path, setting: ShownSetting) -> None:
         return
     if setting.overridden_by:
         st.warning(
-            f"Also set in: {setting.overridden_by}. The value there overrides settings.toml, so a value that you "
-            "save here has no effect until you remove the value there.",
+            f"Also set in: {setting.overridden_by}. That value overrides settings.toml, so a value that you save on "
+            "this page has no effect until you remove the other value.",
             icon="⚠️",
         )
     key = f"value of {setting.name}"
@@ -90,7 +90,7 @@ def _show(home: Path, setting: ShownSetting) -> None:
             st.text_input("Value", usual, key=key)
         which, written = [home, setting.name, key], bool(setting.written)
         st.button("Save", key="save", icon="💾", type="primary", on_click=_save, args=which)
-        st.button("Remove from the file", key="remove", on_click=_remove, args=which, disabled=not written)
+        st.button("Remove from settings.toml", key="remove", on_click=_remove, args=which, disabled=not written)
 
 
 def _save(home: Path, name: str, key: str) -> None:

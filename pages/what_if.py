@@ -14,7 +14,8 @@ from pages.ui.headroom import show_headroom
 from pages.ui.what_if import show_policies
 
 ABOUT = (
-    "The largest possible gain from choosing a configuration per problem, and policies simulated on recorded attempts."
+    "The largest possible gain in success from choosing the configuration separately for each problem, and policies "
+    "simulated on recorded attempts."
 )
 POLICIES = "Simulated policies"
 

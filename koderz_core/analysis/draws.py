@@ -15,7 +15,7 @@ from koderz_core.records.trials import Trial
 from koderz_core.sums import known_sum
 
 DEPENDENT = "later prompts contain earlier answers, reviews or specs"
-SEVERAL = "its attempts come from several models, temperatures or prompts"
+SEVERAL = "the attempts come from several models, temperatures or prompts"
 UNMATCHED = "koderz cannot determine which call produced each program"
 _Marks = Mapping[tuple[str, str], Mapping[str, GateMarks]]
 

@@ -23,7 +23,7 @@ MEANINGS: Mapping[Sign, str] = {
     "exit": "ends the process",
     "patches": "changes builtins, modules, `unittest` or `pytest`",
     "test module": "imports or looks up a test module",
-    "test values": "contains arguments of tests together with their expected values",
+    "test values": "contains arguments of a test together with the expected value",
 }
 MOST_NODES = 50_000
 """A program with more nodes is not scanned."""

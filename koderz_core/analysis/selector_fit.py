@@ -72,7 +72,8 @@ def fit(name: str, evidence: Evidence, seed: int = 0) -> Selector:
     different = len({case.group for case in cases})
     if models < 2 or len(cases) < FEWEST or different < 2 * FOLDS:
         raise UsageError(
-            f"A selector needs results of at least two models on the same {FEWEST} problems. Found: {models} models "
+            f"A selector needs results of at least two models on at least {FEWEST} common problems. "
+            f"Found: {models} models "
             f"({', '.join(evidence.models) or 'none'}) with {len(cases)} common problems "
             f"({different} if near-duplicates count once). Name benchmarks in which several models ran on the same "
             "problems with the strategy direct."

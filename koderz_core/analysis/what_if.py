@@ -138,8 +138,8 @@ def _require_replayable(policy: Policy, sources: Mapping[str, Source]) -> None:
         if stage.tries > 1 and source.greedy:
             raise UsageError(
                 f"{policy.name}: a further answer of {source.name} may be the same as the recorded answer, because the "
-                "model was called at temperature 0 or at an unknown temperature. Choose answers at a temperature above "
-                "0, or use one attempt."
+                "model was called at temperature 0 or at an unknown temperature. Use answers that were recorded at a "
+                "temperature above 0, as in MODEL@0.8, or use one attempt."
             )
         own = {(attempt.experiment, attempt.place) for attempt in _attempts(source)}
         if stage.tries != AS_RECORDED and seen & own:
@@ -266,8 +266,8 @@ def _judged(policy: Policy, attempt: RecordedAttempt, problem: str) -> tuple[boo
 def _lacking(policy: Policy, stage: Stage, problem: str) -> str:
     return (
         f"{policy.name}: {stage.source} has too few recorded answers on some problems, such as {problem}, because the "
-        "recorded strategy stopped earlier. Omitting these problems would bias the result. Use fewer "
-        "attempts, or the gate of the recorded strategy."
+        "recorded strategy stopped earlier than the policy would stop. Omitting these problems would bias the result. "
+        "Use fewer attempts, or the gate of the recorded strategy."
     )
 
 

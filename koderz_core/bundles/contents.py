@@ -162,7 +162,7 @@ This bundle contains a benchmark that koderz recorded. Its privacy level is {lev
 | cost | {money_spent(totals.cost_usd, totals.cached)} |
 
 - `{JOURNAL}`: every event, one per line. All other files are derived from this file. If a text was masked,
-  its hash and its id were computed from the masked text.
+  the hashes and ids that depend on it were computed from the masked text.
 - `{KPI}`: the figures, in the format of koderz' `kpi.schema.json`.
 - `{MANIFEST}`: the list of all files, with the SHA-256 of each.
 - `{LABELS}`: the labels and notes that a person added to experiments, if any. Labels and notes change no figure.

@@ -200,10 +200,12 @@ FILE_NAME = "koderz-bug-report.zip"
 _FRAMES = 30
 _PACKAGES = ("streamlit", "duckdb", "pandas", "plotly", "click", "msgspec", "pydantic", "httpx", "mcp")
 _README = """This report describes an installation of koderz: versions of koderz, Python and packages, the results of
-the checks of `koderz doctor`, the names of changed settings, and the type and place of an error if there was one.
+the checks of `koderz doctor`, the names of changed settings, and, if an error occurred, its type and its place in the
+code.
 
 API keys and other secrets, paths, host names and user names are masked. The report contains no prompts, answers,
-results, values of settings or values of variables. Check report.json before you share it. koderz has not sent it.
+results of experiments, values of settings or values of variables. Check report.json before you share it. koderz has
+not sent it.
 """
 
 
@@ -233,7 +235,8 @@ def bug_report(found: Circumstances, identities: Identities, koderz_version: str
     content = document(report)
     if any(word in content.decode() for word in (*identities.secrets, *identities.folders) if len(word) > 3):
         raise DataError(
-            "The bug report was not created, because a secret or the path of a folder in it could not be masked."
+            "The bug report was not created, because it would contain a secret or a folder path that could not be "
+            "masked."
         )
     files = {"README.txt": _README.encode(), "report.json": content}
     return packed((BundleFile(name, content, len(content)) for name, content in files.items()), "koderz bug report")

@@ -94,8 +94,8 @@ def _persistent(_context: click.Context, _option: click.Parameter, persistent: b
     "--baselines/--no-baselines",
     default=True,
     show_default=True,
-    help="Also run the strategy direct with the coder and the stronger models of supervised, as baselines. Earlier "
-    "results are reused.",
+    help="As baselines, also run the strategy direct with the coder and the stronger models of the strategy "
+    "supervised. Earlier results are reused.",
 )
 @option(
     "Models and roles",

@@ -68,7 +68,7 @@ def bundle(benchmark: str, privacy: str, out: Path | None, pin: bool, data_dir: 
 @click.option(
     "--regrade",
     is_flag=True,
-    help="Also test the program that each experiment returned, and compare the outcome with the record.",
+    help="Also test the program that each experiment returned, and compare the outcome with the recorded outcome.",
 )
 @workers
 @grading_engine

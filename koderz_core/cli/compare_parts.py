@@ -76,8 +76,8 @@ def further_options(command: Command) -> Command:
         click.option(
             "--pass-at-k",
             is_flag=True,
-            help="Also show pass@k, pass^k and the price of a draw (with several draws per problem), and coverage "
-            "(with several programs per experiment).",
+            help="Also show pass@k, pass^k and the cost per draw if problems have several draws, and coverage if "
+            "experiments have several programs.",
         ),
         click.option(
             "--noise",

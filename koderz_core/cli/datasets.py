@@ -74,8 +74,8 @@ def list_problems(
     """List the problems of a dataset, show one problem, check a dataset file, or compute mutation scores.
 
     --mutation-score runs up to 30 mutants of each canonical solution: copies with one fault each. The mutation score
-    of a problem is the share of mutants that its tests detect. koderz keeps the scores, and the page Problems shows
-    weak tests.
+    of a problem is the share of mutants that its tests detect. koderz keeps the scores, and the page Problems of
+    the dashboard lists the problems with weak tests.
 
     Exits with code 3 if the dataset file contains errors, and with code 4 if a canonical solution fails its tests.
     """

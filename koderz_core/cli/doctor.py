@@ -33,7 +33,7 @@ from koderz_core.workspace.health import SIGNS, Diagnosis, Finding
     is_flag=False,
     flag_value="",
     metavar="[PORT,...]",
-    help="Only list the model servers that answer at the usual ports of this machine and at the given ports.",
+    help="Only list the model servers that answer on this machine at their usual ports and at the given ports.",
 )
 @click.option("--json", "report", type=OutputPath(), help="Write the results of the checks as JSON to this file.")
 @data_dir
@@ -42,7 +42,8 @@ def doctor(
 ) -> int:
     """Check models, servers, keys, datasets, the grader, the disk, journals and the index.
 
-    --ports shows for each usual port which program answers, by which protocol, and how to use it with koderz.
+    --ports shows which program answers at each usual port of model servers, which protocol the program uses, and how
+    to use the program with koderz.
 
     --repair removes incomplete and unreadable lines from journals, releases the locks of dead processes and rebuilds a
     broken index. Before it removes unreadable lines, it saves a copy of the journal in the same folder. Exits with code

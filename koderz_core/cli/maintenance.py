@@ -32,9 +32,10 @@ def _yes(command: Command) -> Command:
 @_yes
 @data_dir
 def delete(benchmarks: tuple[str, ...], data_dir: Path | None, *, yes: bool) -> None:
-    """Delete benchmarks: journals, labels, index rows, memories. BENCH is a name, an id or the start of an id.
+    """Delete benchmarks, with their journals, labels, index rows and memories.
 
-    koderz refuses to delete running and pinned benchmarks. Deletion cannot be undone without a backup.
+    BENCH is a name, an id or the start of an id. koderz refuses to delete running and pinned benchmarks.
+    Deletion cannot be undone without a backup.
     """
     with workspace(data_dir) as opened:
         delete_benchmarks(opened, list(dict.fromkeys(map(opened.upkeep.find, benchmarks))), yes=yes)
@@ -60,8 +61,9 @@ def prune(keep: int | None, days: float | None, data_dir: Path | None, *, cache:
     with workspace(data_dir) as opened:
         if cache:
             held = opened.upkeep.clear_cache() if yes else opened.upkeep.cache_contents()
-            verb = "Deleted" if yes else "Would delete (add --yes)"
-            click.echo(f"{verb}: the response cache with {numbered(held.answers, 'answer')}, {held.size / 1e6:.1f} MB.")
+            verb, hint = ("Deleted", "") if yes else ("Would delete", " To delete it, add --yes.")
+            cached = f"{numbered(held.answers, 'answer')} ({held.size / 1e6:.1f} MB)"
+            click.echo(f"{verb} the response cache with {cached}.{hint}")
         if keep is not None or days is not None:
             delete_benchmarks(opened, opened.upkeep.old(keep, days), yes=yes)
 
@@ -91,7 +93,7 @@ def pin(opened: Workspace, benchmark: str) -> str:
 def unpin(opened: Workspace, benchmark: str) -> str:
     """Remove the protection of a pinned benchmark. BENCHMARK is a name, an id or the start of an id."""
     opened.upkeep.unpin(benchmark)
-    return f"{benchmark} is not pinned."
+    return f"{benchmark} is unpinned."
 
 
 def delete_benchmarks(opened: Workspace, benchmarks: list[str], *, yes: bool, option: str = "--yes") -> None:
@@ -102,9 +104,9 @@ def delete_benchmarks(opened: Workspace, benchmarks: list[str], *, yes: bool, op
         number = deletion.memories
         memories = f"{number} {'memory' if number == 1 else 'memories'}"
         if number is None:
-            memories = "but not the memories on the server"
-        labels = f", labels and notes: {deletion.annotations}" if deletion.annotations else ""
-        click.echo(f"{verb} {plain(deletion.benchmark)}: {deletion.size / 1e6:.1f} MB{labels}, {memories}.")
+            memories = "the memories on the server are kept"
+        labels = f"; labels and notes: {deletion.annotations}" if deletion.annotations else ""
+        click.echo(f"{verb} {plain(deletion.benchmark)}: {deletion.size / 1e6:.1f} MB{labels}; {memories}.")
     if not deletions:
         click.echo("Nothing to delete.")
     elif not yes:
@@ -147,8 +149,9 @@ def backup(file: Path, data_dir: Path | None) -> int:
 def restore(file: Path, data_dir: Path | None) -> None:
     """Restore a backup into the data folder. FILE is a zip file that `koderz backup` has written.
 
-    koderz checks the whole backup first. It overwrites no file, and skips files that already exist with the same
-    content. Restore only backups that you trust, because koderz will use their settings.
+    koderz checks the whole backup first. It skips files that already exist with the same content. If a file exists with
+    different content, koderz restores nothing. Restore only backups that you trust, because koderz will use their
+    settings.
     """
     with workspace(data_dir) as opened:
         done = opened.upkeep.restore(file)

@@ -47,7 +47,7 @@ def recall(words: tuple[str, ...], data_dir: Path | None, *, as_json: bool, **so
     """
     filters = {name: value for name, value in sought.items() if value is not None}
     with workspace(data_dir) as opened:
-        found = opened.memories.find(MemoryQuery(" ".join(words), **filters))  # type: ignore[arg-type]  # parsed by click
+        found = opened.memories.find(MemoryQuery(" ".join(words), **filters))  # type: ignore[arg-type]  # from click
     if as_json:
         print_json({"memories": [memory.brief() for memory in found.memories], "more": found.more})
         return
@@ -103,7 +103,7 @@ def lessons(data_dir: Path | None, *, dry_run: bool, as_json: bool) -> int:
         click.echo(f"No lessons yet: a lesson needs the same error on at least {LEAST_PROBLEMS} problems.")
     elif renewed:
         unchanged = len(found) - renewed.added - renewed.renewed
-        click.echo(f"Stored: {renewed.added} new, {renewed.renewed} updated, {unchanged} unchanged.")
+        click.echo(f"Lessons stored: {renewed.added} new, {renewed.renewed} updated, {unchanged} unchanged.")
     return code
 
 

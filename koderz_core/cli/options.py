@@ -145,8 +145,8 @@ def check_writable(path: Path) -> None:
     """Raise DataError for a file in a folder that does not exist or is read-only, before a command that takes long."""
     if not os.access(path.absolute().parent, os.W_OK | os.X_OK):
         raise DataError(
-            f"{path} cannot be written: its folder does not exist, or you may not write to it. Create the folder, or "
-            "choose another one."
+            f"{path} cannot be written: its folder does not exist, or you have no permission to write to this folder. "
+            "Create the folder, or choose another one."
         )
 
 

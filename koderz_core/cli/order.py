@@ -185,8 +185,8 @@ def about_strategy(options: Mapping[str, Any], *, alone: bool = False) -> Iterat
         )
     elif alone and names_no_strategy(options):
         yield (
-            f"Strategy {DEFAULT_STRATEGY}: the model answers once. For a spec, iterations with feedback and reviews, "
-            "add --mode iterative."
+            f"Strategy {DEFAULT_STRATEGY}: the model answers once. To use a spec, reviews, and iterations with "
+            "feedback, add --mode iterative."
         )
 
 

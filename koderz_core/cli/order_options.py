@@ -226,7 +226,7 @@ _CALLS: Options = (
     *(
         option("Output", flag, type=click.Path(path_type=Path), advanced=True, help=text)
         for flag, text in (
-            ("--cortex-path", "Path of the file index.js of claude-cortex-core, if this server stores the memories."),
+            ("--cortex-path", "Path of index.js of the memory server claude-cortex-core, if you use this server."),
             ("--cortex-db", "The file that contains all memories."),
         )
     ),
@@ -342,7 +342,7 @@ _ORDER: Options = (
         "--cache",
         is_flag=True,
         advanced=True,
-        help="Reuse the answers to the same calls in earlier benchmarks, at no cost. See docs/models.md.",
+        help="If an earlier benchmark made the same call, reuse the recorded answer at no cost. See docs/models.md.",
     ),
     _limits(
         "--max-cost-per-experiment",

@@ -52,7 +52,8 @@ _OPTIONS = (
         "--stopping",
         type=click.Choice(["fixed", "sequential"]),
         advanced=True,
-        help="With --register: run all experiments, or stop when the comparison is decided.  [default: fixed]",
+        help="With --register: fixed runs all experiments; sequential stops when the primary comparison is decided.  "
+        "[default: fixed]",
     ),
     option(
         "Problems",

@@ -22,7 +22,7 @@ def selector() -> None:
 
 @selector.command()
 @click.argument("benchmarks", nargs=-1, required=True, metavar="BENCHMARK...")
-@click.option("--name", required=True, help="Name of the selector, for select:learned=NAME.")
+@click.option("--name", required=True, help="Name of the selector, for use as coder=select:learned=NAME.")
 @click.option(
     "--seed",
     type=Whole(0, 2**31 - 1),
@@ -35,9 +35,9 @@ def selector() -> None:
 def fit(benchmarks: Sequence[str], name: str, seed: int, as_json: bool, data_dir: Path | None) -> int:
     """Fit a selector to recorded benchmarks, and show its model card.
 
-    The benchmarks must contain results of at least two models with the strategy direct on the same problems. koderz
-    also fits a predictor of the probability P(right) that a tested program is right. The predictor learns from the
-    tested programs of all strategies. Needs scikit-learn: pip install 'koderz[learn]'.
+    The benchmarks must contain results of at least two models on the same problems, all with the strategy `direct`.
+    koderz also fits a predictor of the probability P(right) that a tested program is right. The predictor learns from
+    the tested programs of all strategies. Needs scikit-learn: pip install 'koderz[learn]'.
     """
     with workspace(data_dir) as opened:
         _show(opened.selectors.fit(benchmarks, name, seed), as_json=as_json)
@@ -67,7 +67,7 @@ def show(name: str | None, as_json: bool, data_dir: Path | None) -> None:
 @as_json
 @data_dir
 def value(name: str, benchmarks: Sequence[str], as_json: bool, data_dir: Path | None) -> int:
-    """Estimate the success rate of a selector from benchmarks of the strategy router with explore=true."""
+    """Estimate the success rate of a selector from benchmarks that used the strategy `router` with explore=true."""
     with workspace(data_dir) as opened:
         found = opened.selectors.value(name, benchmarks)
         if as_json:

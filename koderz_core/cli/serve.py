@@ -26,8 +26,8 @@ PRIVATE = 0o177  # the umask of a socket that only its owner may use
 
 
 @click.command()
-@click.option("--host", default=LOOPBACK, show_default=True, help="Address to listen on. Addresses beyond "
-              "this machine require KODERZ_SERVE_TOKEN.")  # fmt: skip
+@click.option("--host", default=LOOPBACK, show_default=True, help="Address to listen on. An address "
+              "that other machines can reach requires KODERZ_SERVE_TOKEN.")  # fmt: skip
 @click.option(
     "--port", type=Whole(0, 65535), default=8765, show_default=True, help="Port to listen on; 0 selects any free port."
 )
@@ -55,8 +55,8 @@ PRIVATE = 0o177  # the umask of a socket that only its owner may use
 def serve(host: str, port: int, path: Path | None, queue: int, client_queue: int, data_dir: Path | None) -> None:
     """Serve an HTTP API that grades programs, returns results and starts benchmarks, for example for training loops.
 
-    Programs run in the sandbox only. /openapi.json describes all endpoints. With KODERZ_SERVE_TOKEN, every request
-    must send the token, and clients can start benchmarks. Ctrl-C ends the server.
+    Programs run in the sandbox only. /openapi.json describes all endpoints. Clients can start benchmarks only if
+    KODERZ_SERVE_TOKEN is set. Every request must then contain this token. Ctrl-C ends the server.
     """
     from koderz_core.serve.app import Application  # noqa: PLC0415 (heavy)
     from koderz_core.serve.connection import server  # noqa: PLC0415 (as above)
@@ -68,7 +68,7 @@ def serve(host: str, port: int, path: Path | None, queue: int, client_queue: int
         if is_open and not opened.settings.serve_token:
             raise UsageError(
                 f"--host {host} would let other machines run programs on this machine. Set KODERZ_SERVE_TOKEN, so "
-                "that every request must send this token, or omit --host and use an SSH tunnel."
+                "that every request must contain this token, or omit --host and use an SSH tunnel."
             )
         tested = opened.grading.sandbox.self_test()
         parts = Parts(opened, Limits(queue, client_queue), is_open=is_open)

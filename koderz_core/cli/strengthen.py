@@ -17,7 +17,7 @@ from koderz_core.report.formats import numbered, one_line, percent, plain
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.mutation import MutationScore, Strengthened
 
-WEAK = "these tests cannot distinguish right from wrong programs"
+WEAK = "weak tests (a third of the mutants or more survive)"
 STOPPED = "koderz was interrupted. {}Run the same command again."
 
 
@@ -35,9 +35,10 @@ def strengthen(file: Path, out: Path | None, data_dir: Path | None, **options: A
     """Add held-out inputs to the problems of your own dataset file.
 
     koderz mutates the inputs in the tests of each problem, and runs the canonical solution on the new inputs to get the
-    expected values. It keeps an input if two runs of the solution return the same value within 1 s each. It prefers
-    inputs that detect wrong programs which pass the given tests. The new file contains the inputs in the field
-    plus_input. Some inputs may be invalid for their problem, so read the new file before you use it.
+    expected values. It keeps an input if two runs of the solution return the same value within 1 s each. Some wrong
+    programs pass the existing tests; koderz prefers inputs on which these programs fail. The new file contains the
+    inputs in the field plus_input. Some inputs may be invalid for their problem, so read the new file before you use
+    it.
     """
     out = out or file.with_name(f"{file.name.partition('.jsonl')[0]}-strengthened.jsonl")
     check_overwrite(out, force=options["force"], option="--out")
@@ -106,7 +107,7 @@ def _print_totals(scores: Sequence[MutationScore], hidden: int) -> None:
     mutants, killed = (sum(getattr(score, name) for score in scores) for name in ("mutants", "killed"))
     click.echo(
         f"Mutants that the tests kill: {killed} of {mutants} ({percent(killed / mutants if mutants else None)}). "
-        f"Problems whose tests cannot distinguish right from wrong programs: {sum(score.weak for score in scores)} of "
+        f"Problems with weak tests: {sum(score.weak for score in scores)} of "
         f"{sum(score.mutants > 0 for score in scores)}."
     )
     click.echo("The scores are lower bounds: no test can kill a mutant that behaves like the canonical solution.")

@@ -55,13 +55,13 @@ REPORT = "study-{}.html"
     type=Number(0, 100, min_open=True, max_open=True),
     default=10.0,
     show_default=True,
-    help="Margin of a match: the success rate of A may be this many percentage points below the rate of B.",
+    help="Margin: A can match B even if the success rate of A is up to this many percentage points lower.",
 )
 @click.option("--concurrency", type=Whole(1, 256), help="Number of experiments to run at the same time.")
 @click.option(
     "--plan-only",
     is_flag=True,
-    help="Print the plan, its hash and the cost of the frontier model alone; call no model.",
+    help="Print the plan, its hash and the cost of configuration B (the frontier model alone); call no model.",
 )
 @click.option("--out", type=OutputPath(), metavar="FILE", help="HTML file of the report.  [default: study-ID.html]")
 @quiet

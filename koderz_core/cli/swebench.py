@@ -19,7 +19,7 @@ LEFT_OUT = 3
 @click.command(name="prepare-swebench")
 @click.argument("rows", type=click.Path(path_type=Path))
 @click.option("--clone", "clones", multiple=True, metavar="REPO=FOLDER", help="Clone of a repository. Repeatable.")
-@click.option("--output", type=OutputPath(), required=True, help="File of tasks to write (.jsonl).")
+@click.option("--output", type=OutputPath(), required=True, help="Output file for the tasks (.jsonl).")
 @click.option("--force", is_flag=True, help="Overwrite the file of --output if it exists.")
 @as_json
 @data_dir
@@ -51,10 +51,11 @@ def _print(prepared: PreparedRows) -> None:
     for row in prepared.left_out:
         reasons[row.reason].append(row.id)
     for reason, ids in reasons.items():
-        click.echo(plain(f"Rows left out, each because {reason}: {len(ids)} ({', '.join(ids)}).", 1000))
+        click.echo(plain(f"Rows left out: {len(ids)} ({', '.join(ids)}), each because {reason}.", 1000))
     if prepared.dropped:
         listed = ", ".join(f"{task}: {number}" for task, number in prepared.dropped.items())
-        click.echo(plain(f"Tests of PASS_TO_PASS that do not pass on this machine and are left out: {listed}.", 1000))
+        what = "Number of PASS_TO_PASS tests per task that do not pass on this machine and are left out"
+        click.echo(plain(f"{what}: {listed}.", 1000))
     if prepared.file:
         click.echo(f"{numbered(len(prepared.tasks), 'task')} in {plain(str(prepared.file))}.")
         click.echo(f"To use the tasks: --dataset {plain(prepared.dataset)}")

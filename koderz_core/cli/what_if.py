@@ -39,8 +39,8 @@ MOST_SHOWN = 10  # configurations in a table of the headroom
 @click.option(
     "--tune",
     is_flag=True,
-    help="Choose the policy with the lowest cost, including the price of wrong answers, and evaluate it on other "
-    "problems.",
+    help="Choose the policy with the lowest cost, including the price of wrong answers, and evaluate this choice by "
+    "cross-validation.",
 )
 @click.option("--folds", type=Whole(2, 100), default=5, show_default=True, help="Number of folds for --tune.")
 @repricing_options
@@ -62,9 +62,9 @@ def what_if(  # noqa: PLR0913, PLR0917 (one argument per option)
     """Simulate other policies on recorded attempts, without calling a model.
 
     Policies: 'retry MODEL k=3', 'ladder SMALL*2>LARGE gate=examples', 'recorded A', 'mix 0.5 POLICY | 0.5 POLICY'.
-    MODEL may be MODEL@TEMPERATURE or the letter of a configuration. Further settings: threshold=0.8, patience=2.
-    Without --policy, the command lists the recorded attempts and the results of each recorded configuration. Guide:
-    docs/what-if.md.
+    Instead of MODEL, you can write MODEL@TEMPERATURE or the letter of a configuration. Further settings of a policy:
+    threshold=0.8, patience=2. Without --policy, the command lists the recorded attempts and the results of each
+    recorded configuration. Guide: docs/what-if.md.
     """
     if tune and (len(texts) == 0 or not wrong_answer):
         raise UsageError("--tune needs several policies (--policy) and the price of a wrong answer (--wrong-answer).")

@@ -59,8 +59,8 @@ def fix(file: Path, tests: Path, instruction: str, as_json: bool, data_dir: Path
 
     The strategy sees which tests fail, and stops when a program passes all tests. Then koderz shows the steps of the
     strategy, the cost and the changes. The same command with the same files shows the recorded result again, without
-    new calls; --seed makes another attempt. koderz' statistics exclude these results. Exits with code 4 if no program
-    passes the tests.
+    new calls; with another --seed, koderz makes another attempt. koderz' statistics exclude these results. Exits with
+    code 4 if no program passes the tests.
     """
     with workspace(data_dir, **settings(_completed(options))) as opened:
         bench = opened.workbench
@@ -104,7 +104,7 @@ def fix(file: Path, tests: Path, instruction: str, as_json: bool, data_dir: Path
 @as_json
 @data_dir
 def ask(text: str, files: tuple[Path, ...], as_json: bool, data_dir: Path | None, **options: Any) -> int:
-    """Ask a model, a debate or an ensemble a question. TEXT is the question.
+    """Answer a question with one model, a debate or an ensemble. TEXT is the question.
 
     Works with the strategies that need no tests: `direct` asks one model; `debate` lets personas debate before the
     coder answers; `ensemble` asks each coder several times and returns the answer that is most similar to the others.

@@ -327,7 +327,7 @@ class Owner:
         except Exception as error:  # noqa: BLE001 (the edge of this thread: the worker raises it again)
             if not isinstance(error, KoderzError):
                 experiment = performance.task.experiment.id
-                _LOG.exception("A bug in koderz or in the code of a model ended a call of %s", experiment)
+                _LOG.exception("A bug in koderz or in the client code of a model ended a call of %s", experiment)
             answer.fault = fault_of(error)
         finally:
             if isinstance(question, AskCall):

@@ -23,7 +23,10 @@ CLASS = "TestCases"
 SECONDS = 10.0
 """Wall time for all methods of a class. Source: ``min_time_limit`` in bigcodebench/eval/__init__.py."""
 
-OBSTACLE = "its published solution needs files, network, threads, other processes or more time than the sandbox allows"
+OBSTACLE = (
+    "its published solution needs something that the sandbox does not allow: files, network access, threads, other "
+    "processes or more time"
+)
 _FAILING = frozenset(
     (
         *(0, 7, 13, 14, 15, 16, 18, 19, 30, 113, 118, 125, 127, 145, 147, 176, 195, 205, 206, 220, 229, 260),

@@ -23,7 +23,7 @@ from koderz_core.records import Dataset, Problem, PublicProblem, TestSet
 _FILES = "its published solution or its tests write files, which the sandbox does not allow"
 OBSTACLES = {
     17: "its tests assume that certain dates are in the future, but these dates have passed",
-    48: "its tests need the publisher's network",
+    48: "its tests pass only in the publisher's own network",
     **dict.fromkeys((14, 25, 26, 50, 60, 83, 84, 92, 98, 99), _FILES),
 }
 """By number. Of these, only the published solutions of 17, 48 and 50 also fail without a sandbox."""

@@ -139,7 +139,9 @@ def _pickled_text(content: bytes) -> str:
             if code.name in _TEXT_CODES:
                 found.append(str(argument))
             elif code.name not in _OTHER_CODES:
-                raise DataError(f"field private_test_cases contains a pickle of more than one text ({code.name})")
+                raise DataError(
+                    f"field private_test_cases contains a pickle of something other than one text (opcode {code.name})"
+                )
     except (ValueError, UnicodeError, EOFError) as error:
         raise DataError(f"field private_test_cases is not a pickled text: {error}") from error
     if len(found) != 1:

@@ -134,7 +134,10 @@ def _require_supported(tree: ast.Module, functions: Sequence[str], field: str) -
             _require_no_fixture(node, field)
     for part in ast.walk(tree):
         if isinstance(part, ast.AsyncFunctionDef) and part.name.startswith("test"):
-            raise DataError(f"field {field}: {part.name} is an `async def`; run its coroutine with asyncio.run instead")
+            raise DataError(
+                f"field {field}: {part.name} is an `async def`; write a plain `def` that runs the coroutine with "
+                "asyncio.run"
+            )
         name = _pytest_name(part)
         if name and not any(known == name or known.startswith(f"{name}.") for known in _PYTEST_NAMES):
             raise DataError(

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from koderz_core.datasets.own_fields import Complaint
 
 UNSTATED = "not stated"
-ENDINGS = ".jsonl, .csv, .tsv, .parquet, or one of these and .gz"
+ENDINGS = ".jsonl, .csv, .tsv, .parquet, or one of these followed by .gz"
 ENTERED_LICENCE = "your own"
 _CURE = "Use a file of problems in the format that docs/datasets.md describes."
 _LINES_ENDING = re.compile(r"\.jsonl.*", re.DOTALL)
@@ -219,8 +219,8 @@ def _reading(
 def _tree(settings: Settings | None, sha256: str, name: str) -> SourceTree:
     if settings is None:
         raise DataError(
-            "koderz reads the source tree of this dataset only from the data folder. Give the path of the dataset file "
-            "to a koderz command."
+            "The source tree of this dataset was not read, because no data folder is known. Give the path of the "
+            "dataset file to a koderz command."
         )
     return load_tree(sha256, settings, name)
 

@@ -325,9 +325,8 @@ def _to_place(source: Source, settings: Settings) -> str:
 
 
 def _by_hand(source: Source, target: Path, reason: str) -> str:
-    what = (
-        "the files in it that koderz uses have the SHA-256" if source.members else f"{source.size_bytes} bytes, SHA-256"
-    )
+    combined = "the combined SHA-256 of the files in it that koderz uses is"
+    what = combined if source.members else f"{source.size_bytes} bytes, SHA-256"
     known = f" ({what} {source.sha256})" if source.sha256 else ""
     return (
         f"{source.dataset} cannot be downloaded from {source.url}: {reason}. To download it by "

@@ -50,7 +50,7 @@ def _functions_first(names: Sequence[str], defined: Mapping[str, bool]) -> tuple
     if all(name in defined and not defined[name] for name in names):
         names = [next((name for name, callable_ in defined.items() if callable_), ""), *names]
     if not names[0]:
-        raise DataError("the file defines no function or class, so no test can call it")
+        raise DataError("the file defines no function or class that a test could call")
     return tuple(sorted(names, key=lambda name: not defined.get(name, True)))
 
 

@@ -86,7 +86,7 @@ def _cure(name: str) -> str:
     source = f"{release[1]}=={release[2]}" if release else "SOURCE"
     return (
         f"Create the tree again with: koderz forge {source} (the same files give the same SHA-256). Or copy the file "
-        "from the subfolder `trees` of the data folder in which the tasks were made."
+        "of the tree from the subfolder `trees` of the data folder in which the tasks were made."
     )
 
 
@@ -97,11 +97,11 @@ def _faults(files: Mapping[str, bytes]) -> Iterator[str]:
         yield f"it has {len(files):,} files, but koderz stores at most {MOST_FILES:,}"
     for path, content in files.items():
         if not is_plain_path(path):
-            yield f"{path[:120]!r} is not a relative path inside the tree, or it belongs to git"
+            yield f"{path[:120]!r} is not a relative path inside the tree, or is part of .git"
         binary = b"\0" in content[:8192]
         most = MOST_BINARY_BYTES if binary else MOST_TEXT_BYTES
         if len(content) > most:
-            what = "binary file" if binary else "text"
+            what = "binary file" if binary else "text file"
             yield f"{path[:120]} is too large for a {what} ({len(content):,} bytes; at most {most:,}). Omit this file"
     total = sum(map(len, files.values()))
     if total > MOST_BYTES:

@@ -50,8 +50,8 @@ def impossible(problem: Problem) -> Problem | LeftOut:
     if not hidden or len(asserts) < _FEWEST:
         return LeftOut(
             problem.id,
-            "it has fewer than two asserts, or no assert alone compares the value of a call that its text does not "
-            "show",
+            "it has fewer than two asserts, or no assert of the form function(arguments) == value whose call is "
+            "neither in its text nor in another assert",
         )
     chosen = ([claim for claim in hidden if not claim.binary] or hidden)[-1]
     changed = _with_value(source, chosen.value)

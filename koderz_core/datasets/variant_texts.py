@@ -64,7 +64,7 @@ def rephrased(problem: Problem) -> Problem | LeftOut:
         lines = _rephrased([line.removeprefix("# ") for line in public.prompt.splitlines()], names)
         prompt = "".join(f"# {line}\n" for line in lines) if public.prompt.startswith("# ") else public.prompt
     if prompt == public.prompt:
-        return LeftOut(problem.id, "no rule of the variant changes its text")
+        return LeftOut(problem.id, "none of the rules for rephrasing changes its text")
     return replace(problem, public=replace(public, prompt=prompt), variant="rephrased")
 
 

@@ -69,7 +69,7 @@ def _journal(path: Path, *, whole: bool) -> Iterator[Finding]:
         result = f"is in use: process {pid or 'unknown'} is writing to it"
         yield Finding("journals", path.stem, "ready", result)
     elif dead:
-        result = f"the last process that wrote to this journal ({dead}) ended without closing the journal"
+        result = f"the last process that wrote to this journal (process {dead}) ended without closing the journal"
         yield Finding("journals", path.stem, "absent", result, f"koderz resume {path.stem}")
     yield from damage
 

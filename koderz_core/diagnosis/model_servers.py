@@ -25,7 +25,7 @@ KNOWN_PORTS: Mapping[int, str] = {
     30000: "SGLang",
 }
 """The usual ports, according to the documentation of each server, November 2026."""
-CURSOR_PORTS: Mapping[int, str] = {3000: "a proxy of Cursor"}
+CURSOR_PORTS: Mapping[int, str] = {3000: "a proxy for Cursor"}
 """Cursor documents no API on this machine. The programs that offer its models through one mostly use this port."""
 PROTOCOLS: Mapping[str, tuple[str, str]] = {
     "Ollama's": ("/api/version", "version"),

@@ -37,7 +37,7 @@ def layout_of(name: str, files: Mapping[str, bytes]) -> Layout:
         raise _unfit(name, f"it has compiled extensions ({_some(compiled)})")
     tests = {path: content for path, content in files.items() if path.endswith(".py") and is_test(path)}
     if not tests:
-        raise _unfit(name, "it has no tests (test_*.py, *_test.py, or files in a folder tests)")
+        raise _unfit(name, "it has no tests (test_*.py, *_test.py, or files in a folder named tests)")
     imported = {module for content in tests.values() for module in _imports(content)}
     imported |= {_package_around(path) for path in tests} - {""}
     source = "src/" if any(path.startswith("src/") and path.endswith(".py") for path in files) else ""
@@ -83,7 +83,8 @@ def _needs(name: str, files: Mapping[str, bytes], tests: Mapping[str, bytes], so
     if lacking := sorted(missing & required):
         raise _unfit(
             name,
-            f"it needs modules that are not installed: {_some(lacking)}. Install them in the environment of koderz",
+            f"it needs modules that are not installed: {_some(lacking)}",
+            "Install them in the environment of koderz, or choose another package or folder.",
         )
     return tuple(sorted(wanted - missing))
 
@@ -130,8 +131,8 @@ def _statements(content: bytes) -> list[ast.stmt]:
         return []
 
 
-def _unfit(name: str, reason: str) -> DataError:
-    return DataError(f"No tasks can be made from {name}: {reason}. Choose another package or folder.")
+def _unfit(name: str, reason: str, cure: str = "Choose another package or folder.") -> DataError:
+    return DataError(f"No tasks can be made from {name}: {reason}. {cure}")
 
 
 def _some(names: list[str]) -> str:

@@ -154,7 +154,7 @@ def _listed(release: Release, page: str, settings: Settings) -> _Listed | None:
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
-        raise DownloadError(f"its page of {release.name} cannot be read ({type(error).__name__})") from error
+        raise DownloadError(f"its page for {release.name} cannot be read ({type(error).__name__})") from error
     wanted = f"{normalised(release.name)}-{release.version.lower()}.tar.gz"
     found = next((file for file in files if _canonical(file.name) == wanted), None)
     if found and urlsplit(found.url).scheme == "file" != urlsplit(url).scheme:
@@ -224,7 +224,7 @@ def _content(url: str, most: int, settings: Settings) -> tuple[bytes, str, str]:
     if parts.scheme == "file":
         return _on_disk(Path(unquote(parts.path)), url, most)
     if parts.scheme not in ("http", "https"):
-        raise DownloadError("it is not an address with http, https or file")
+        raise DownloadError("the scheme of the address is not http, https or file")
     import httpx  # noqa: PLC0415 (heavy)
 
     def gate(address: str) -> None:

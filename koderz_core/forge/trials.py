@@ -127,9 +127,7 @@ def base_of(tree: SourceTree, layout: Layout, judge: RepositoryTests) -> Base:
         shown = first.message or next((test.message for test in first.results if test.message), "")
         reason = f"none of its {len(first.results)} tests passes in the sandbox{f' ({shown[:200]})' if shown else ''}"
         if passing:
-            reason = (
-                f"koderz cannot check any of its {len(passing)} passing tests from outside the process of the program"
-            )
+            reason = f"koderz cannot check any of its {len(passing)} passing tests from outside the test process"
         raise DataError(f"No tasks can be made from {tree.name}: {reason}. Choose another package or folder.")
     return Base(tree, layout, tuple(test.id for test in passing), protected, max(first.seconds, second.seconds))
 
@@ -168,7 +166,7 @@ def run_trial(base: Base, mutation: Mutation, judge: RepositoryTests, least_fail
     if not lacking:
         return Trial(
             key,
-            "no failing test compares a value that koderz keeps outside the process of the program",
+            "no failing test compares its result with a value that koderz keeps outside the test process",
             noticed=True,
             seconds=found.seconds,
         )
@@ -191,7 +189,7 @@ def _unusable(
     if any(test not in outcomes for test in failed):
         return "some tests do not run", failing
     if len(failing) < least_failing:
-        return "too few of the failing tests can be checked from outside the process of the program", failing
+        return "koderz can check too few of the failing tests from outside the test process", failing
     return "", failing
 
 

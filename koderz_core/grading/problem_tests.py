@@ -66,7 +66,8 @@ class Divider:
         failed = measure.marks.count("P") < len(measure.marks) if measure else False
         if problem.variant == "impossible":
             only = measure is not None and measure.marks.count("P") == len(measure.marks) - 1
-            return "" if only else "the canonical solution must fail exactly one gate test, but does not"
+            fault = "the canonical solution must fail exactly one gate test of this variant, but does not"
+            return "" if only else fault
         return "the canonical solution fails the gate of this variant" if failed or measure is None else ""
 
     def _gate_of(self, problem: Problem, policy: TestPolicy) -> Split | Outside:

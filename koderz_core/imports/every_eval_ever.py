@@ -189,7 +189,8 @@ def _scores(aggregate: Row) -> str:
         samples = uncertainty.get("num_samples") if isinstance(uncertainty, dict) else None
         number_of = "an unknown number of" if samples is None else cut(str(samples))
         found.append(
-            f"{cut(str(result.get('evaluation_name')))!r}: score {cut(str(details.get('score')))}, {number_of} samples"
+            f"the score {cut(str(details.get('score')))} for {cut(str(result.get('evaluation_name')))!r} "
+            f"({number_of} samples)"
         )
     more = f"; and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     return ("; ".join(found[:_SHOWN]) or "an aggregate without scores") + more

@@ -56,7 +56,7 @@ def read_inspect_log(path: Path, content: bytes, model: str, scorer: str) -> Res
         remark = log.remark(len(results))
     if faults:
         raise DataError(
-            f"{path} ({FORMAT}) has {numbered(len(faults), 'wrong sample')}, so nothing was imported:"
+            f"{path} ({FORMAT}) has {numbered(len(faults), 'invalid sample')}, so nothing was imported:"
             f"{listed_faults(faults)}\nCorrect these samples with the API of Inspect, or run the evaluation again."
         )
     chosen = f"{FORMAT}, scorer {log.scorer}" if log.scorer else FORMAT
@@ -111,7 +111,9 @@ class _Log:
 
         samples: list[Any] = self._read(partial(read_eval_log_samples_by_id, self._copy, keys, **_OPTIONS), where)
         if [(sample.id, sample.epoch) for sample in samples] != list(keys):
-            raise DataError(f"{self._path}{where} has a sample whose id differs from the id in the list of samples.")
+            raise DataError(
+                f"{self._path}{where} contains a sample id that differs from the id in the list of samples."
+            )
         return samples
 
     def result(self, place: int, sample: Any) -> Result:  # Any: as above

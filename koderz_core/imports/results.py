@@ -92,7 +92,7 @@ def read_results(path: Path, model: str = "", mapping: Columns | None = None, me
             raise DataError(f"{path} has more than {MOST_EXPERIMENTS:,} results. Split the file.")
     if faults:
         wrong, these = (
-            ("1 wrong line", "this line") if len(faults) == 1 else (f"{len(faults)} wrong lines", "these lines")
+            ("1 invalid line", "this line") if len(faults) == 1 else (f"{len(faults)} invalid lines", "these lines")
         )
         raise DataError(
             f"{path} ({format_.name}) has {wrong}, so nothing was imported:{listed_faults(faults)}\n"

@@ -20,7 +20,7 @@ def of_sample(line: int, row: Row, model: str) -> Iterator[Result]:
     """A line of human-eval or EvalPlus: one program. ``model``: of lines that name none."""
     kind = _kind(row)
     if kind is None:
-        raise DataError(f"has none of {', '.join(KINDS)}")
+        raise DataError(f"has none of the fields {', '.join(KINDS)}")
     yield Result(line, name(row, "model", model), name(row, "task_id"), program=text(row, kind), kind=kind)
 
 
@@ -39,14 +39,16 @@ def of_eval_arena(line: int, row: Row, _model: str) -> Iterator[Result]:
         raise DataError(f"count is {count}; it must be from 1 to {MOST_SAMPLES:,}")
     if correct is None:
         if share is None:
-            raise DataError("has neither pass1 nor correct")
+            raise DataError("has neither of the fields pass1 and correct")
         correct = round(share * count)
     if correct > count:
-        raise DataError(f"correct is {correct}; it must be from 0 to count, which is {count}")
+        raise DataError(f"the field correct is {correct}; it must be from 0 to count, which is {count}")
     if share is not None and abs(correct / count - share) > 1e-6:
         samples = "1 sample" if count == 1 else f"{count} samples"
         of = f" (correct: {correct})" if row.get("correct") is not None else ""
-        raise DataError(f"pass1 is {share:g}, which is impossible with {samples}{of}; state count and correct instead")
+        raise DataError(
+            f"pass1 is {share:g}, which is impossible with {samples}{of}; state the fields count and correct instead"
+        )
     model, problem, dataset = name(row, "model"), name(row, "example_id"), name(row, "benchmark_id", "")
     yield from (Result(line, model, problem, dataset, passed=done < correct) for done in range(count))
 
@@ -55,7 +57,7 @@ def of_table(line: int, row: Row, model: str) -> Iterator[Result]:
     """A row of a table, by the names of the mapped fields."""
     kind, passed, cost = _kind(row), truth(row, "passed"), number(row, "cost_usd")
     if kind is None and passed is None:
-        raise DataError("has neither a program nor a value for passed")
+        raise DataError("has neither a program nor a value for the field passed")
     yield Result(
         line,
         name(row, "model", model),
@@ -83,5 +85,5 @@ def _kind(row: Row) -> str | None:
     """The field that holds the program."""
     kinds = [kind for kind in KINDS if row.get(kind) is not None]
     if len(kinds) > 1:
-        raise DataError(f"has {' and '.join(kinds)}, but only one is allowed")
+        raise DataError(f"has the fields {' and '.join(kinds)}, but only one of them is allowed")
     return kinds[0] if kinds else None

@@ -64,7 +64,7 @@ class MetricsSender:
         self._try(f"koderz tries again every {SECONDS:g} seconds")
         while not self._closing.wait(SECONDS):
             self._try(f"koderz tries again every {SECONDS:g} seconds")
-        self._try("The last counts of this process are lost")
+        self._try("The last metric values of this process are lost")
 
     def _try(self, then: str) -> None:
         try:

@@ -113,7 +113,9 @@ class AnswerCache:
             yield
         except (sqlite3.Error, zlib.error, msgspec.MsgspecError, OSError) as error:
             if not self._warned:
-                _LOG.warning("The response cache %s cannot be used, so koderz calls the models: %s", self._path, error)
+                _LOG.warning(
+                    "The response cache %s cannot be used (%s), so koderz calls the models.", self._path, error
+                )
                 self._warned = True
 
 

@@ -191,7 +191,10 @@ _ROWS = (
         Capabilities(
             seed=False,
             default_tokens=_DEFAULT_TOKENS,
-            source="defaults of Anthropic's protocol; it is unknown which parameters this model supports",
+            source=(
+                "assumed from the defaults of Anthropic's protocol, because it is unknown which parameters this model "
+                "supports"
+            ),
         ),
     ),
 )

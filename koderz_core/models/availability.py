@@ -172,8 +172,8 @@ def _require_replicas(name: str, places: Mapping[str, Settings]) -> None:
         if fact != next(iter(facts.values())):
             first = next(iter(facts))
             raise ModelError(
-                f"{name} differs between its addresses: {facts[first]} at {first}, but {fact} at {address}. Serve "
-                f"the model in the same way at both addresses, or correct {known.advice.variable}."
+                f"The servers of {name} differ: the model is {facts[first]} at {first}, but {fact} at {address}. "
+                f"Serve the model in the same way at both addresses, or correct {known.advice.variable}."
             )
     known.version_at(rest, {address: settings for address, settings in places.items() if address in there})
 

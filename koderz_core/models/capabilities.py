@@ -85,7 +85,7 @@ THINKERS = (
 )
 
 GPT_OSS = r"(?:.*/)?gpt-oss.*"
-_SERVER = "defaults of OpenAI's protocol; it is unknown which parameters this model supports"
+_SERVER = "assumed from the defaults of OpenAI's protocol, because it is unknown which parameters this model supports"
 _SERVED_THOUGHTS = 4_096  # such a server refuses a request that could exceed its context, which may be small
 
 

@@ -323,7 +323,7 @@ PROVIDER = Provider(
         silence="KODERZ_TIMEOUT",
         variable="KODERZ_LLAMA_SERVER (or unset it)",
     ),
-    rows=((".*", Capabilities(source="llama.cpp with koderz' options")),),
+    rows=((".*", Capabilities(source="llama.cpp, started with the options that koderz sets")),),
     context_set=True,
     one_by_one=True,
     timeouts=WHOLE_TIMES,

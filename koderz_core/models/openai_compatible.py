@@ -192,7 +192,7 @@ LMSTUDIO = compatible(
     lambda settings: settings.lmstudio_base_url,
     Advice(
         start="Start LM Studio's server with `lms server start`",
-        fetch="`lms ls` shows the downloaded models, and `lms get MODEL` downloads this model",
+        fetch="`lms ls` shows the downloaded models, and `lms get MODEL` downloads the model",
         key=_NO_KEY_SETTING,
         variable="LMSTUDIO_BASE_URL (ends in /v1)",
     ),

@@ -174,7 +174,7 @@ class Server:
         if "ConnectTimeout" in _names(error):
             return self.unreachable(error)
         if turn_is_over():
-            return TurnTimeoutError(f"{self._who} exceeded the time limit of this turn (turn_timeout).")
+            return TurnTimeoutError(f"{self._who} exceeded the time limit of this call (turn_timeout).")
         return self.silent() if any(is_silence(cause) for cause in causes(error)) else self.too_slow()
 
     def silent(self) -> ModelError:

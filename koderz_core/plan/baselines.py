@@ -105,13 +105,13 @@ def describe_added(plan: Plan, added: Sequence[Configuration], price: str) -> st
     """Describe the baselines that a plan measures too, with their price, in a sentence."""
     names = labels(plan.configurations)
     listed = ", ".join(plain(names[baseline.id]) for baseline in added)
-    return f"Baselines to compare with: {listed}. Cost of the baselines: {price}."
+    return f"Baselines that koderz adds for the comparison: {listed}. Cost of the baselines: {price}."
 
 
 def describe_reused(plan: Plan, baseline: Measured) -> str:
     """Describe a baseline that was measured earlier, with its result on the problems of a plan, in a sentence."""
     n, solved, usd = baseline.of(frozenset(plan.problems))
     return (
-        f"This baseline was already measured in {baseline.benchmark} on {day(baseline.at)}: {plain(baseline.label)} "
+        f"The baseline {plain(baseline.label)} was already measured in {baseline.benchmark} on {day(baseline.at)}: it "
         f"solved {solved} of {n} experiments on these problems, at {money(usd)} per experiment."
     )

@@ -125,8 +125,8 @@ def _sampling_faults(
         if writes and name.endswith("temperature") and value != defaults[name] and not takes.temperature:
             yield (
                 f"it does not accept a temperature ({takes.source}), but {name} is {value}. Leave {name} at its "
-                f"default ({defaults[name]}), so that the provider uses its own sampling settings, or choose another "
-                "model."
+                f"default ({defaults[name]}): koderz does not send this default to the model, and the provider uses "
+                "its own sampling settings. Or choose another model."
             )
 
 

@@ -69,8 +69,8 @@ def sentence(selection: Selection) -> str:
     elsewhere = f" with {selection.results_of}" if selection.results_of not in ("", selection.strategy) else ""
     rest = f" Next in the ranking: {', '.join(models[place + 1 :])}." if models[place + 1 :] else ""
     return (
-        f"The policy {selection.policy} selected the {selection.role} for {selection.strategy}: {selection.chosen} "
-        f"({selection.ranked[place].reason}{elsewhere}).{better}{rest}"
+        f"koderz selected the {selection.role} for {selection.strategy} with the policy {selection.policy}: "
+        f"{selection.chosen} ({selection.ranked[place].reason}{elsewhere}).{better}{rest}"
     )
 
 

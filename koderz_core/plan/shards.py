@@ -31,14 +31,14 @@ def _of_slurm(variables: Mapping[str, str]) -> tuple[int, int]:
     values["task_step"] = values["task_step"] or "1"
     if not all(value.isdigit() for value in values.values()):
         raise PlanError(
-            "--shard auto needs a task of a Slurm job array: start it with `sbatch --array=1-16`. Elsewhere, name the "
-            "shard, such as --shard 3/16."
+            "--shard auto works only in a task of a Slurm job array: submit the job with `sbatch --array=1-16`. "
+            "Elsewhere, name the shard, such as --shard 3/16."
         )
     task, least, most, count, step = (int(values[name]) for name in _VARIABLES)
     if count < 2 or least > 1 or most - least != (count - 1) * step:
         raise PlanError(
             "--shard auto needs a job array of at least two tasks, whose indexes start at 0 or 1 and have equal steps. "
-            f"Slurm reports another array (tasks: {count}, indexes: {least} to {most}). Name the shard "
-            "instead, such as --shard $SLURM_ARRAY_TASK_ID/16."
+            f"Slurm reports an array that does not meet this condition (tasks: {count}, indexes: {least} to {most}). "
+            "Name the shard instead, such as --shard $SLURM_ARRAY_TASK_ID/16."
         )
     return (task - least) // step + 1, count

@@ -12,7 +12,7 @@ from koderz_core.records.trees import Repository
 
 Kind = Literal["function", "repair", "module", "program", "repo", "question"]
 """What a problem asks for: one function; a corrected version of a given program; a whole file with functions or
-classes; a program that reads standard input and writes standard output; changes of the files of a repository; an answer
+classes; a program that reads standard input and writes standard output; changes to the files of a repository; an answer
 in words, which no test scores."""
 QUESTION: Kind = "question"
 """The kind of the questions of the workbench. No dataset has it."""

@@ -8,10 +8,10 @@ from koderz_core.report.formats import duration, plain
 from koderz_core.runner.provider_limits import AddressState
 
 NOTE = (
-    "The table counts the calls of this koderz process since its start. For each address, koderz divides the number of "
-    "calls under way, including the next call, by the tokens per second. It sends the next call to the address with "
-    "the lowest quotient, or to an address that had no calls for some time. koderz sends no calls to an address whose "
-    "circuit breaker is open."
+    "The table shows the calls of this koderz process since its start. For each address, koderz divides the number of "
+    "calls under way, including the next call, by the tokens per second of a call. It sends the next call to the "
+    "address with the lowest quotient, or to an address that had no calls for some time. koderz sends no calls to an "
+    "address whose circuit breaker is open."
 )
 
 

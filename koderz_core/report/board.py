@@ -89,7 +89,7 @@ def _marks(lane: Sequence[ExperimentRow]) -> Marks:
 
 
 def _left_out(experiments: int) -> str:
-    return f"not run because of the stopping rule: {count(experiments)}"
+    return f"{numbered(experiments, 'experiment')} not run because of the stopping rule"
 
 
 def _summary(lane: Sequence[ExperimentRow], marks: Marks, *, decided: bool) -> str:
@@ -111,7 +111,8 @@ def _summary(lane: Sequence[ExperimentRow], marks: Marks, *, decided: bool) -> s
     left = len(needed) - known.n
     cases = share_cases(Cases(known.successes / len(needed), (known.successes + left) / len(needed)))
     partial = (
-        f" · partial: {count(left)} of {count(len(needed))} experiments without a result (worst to best case: {cases})"
+        f" · partial: {count(left)} of {count(len(needed))} experiments without a result (success rate from worst to "
+        f"best case: {cases})"
         if left
         else ""
     )

@@ -354,7 +354,7 @@ def _hover(point: Point[Key], row: ConfigurationFigures) -> str:
     cost = f"{money_span(point.usd, point.usd_low, point.usd_high)} per problem"
     frontier = f"on the Pareto frontier with probability {chance(point.probability)}"
     cases = (
-        f"<br>{share_cases(point.cases)} of all planned problems (worst to best case for missing results)"
+        f"<br>solved {share_cases(point.cases)} of all planned problems (worst to best case for missing results)"
         if point.cases
         else ""
     )

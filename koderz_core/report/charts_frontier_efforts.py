@@ -9,6 +9,7 @@ import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ship
 
 from koderz_core.report.charts import NEUTRAL
 from koderz_core.report.charts_frontier_labels import Canvas, Located
+from koderz_core.report.formats import listed
 
 EFFORT_LINE = "reasoning effort, low to high"
 """The entry of these lines in the legend."""
@@ -40,5 +41,6 @@ def draw_efforts(figure: go.Figure, canvas: Canvas, points: Sequence[Located]) -
 
 def efforts_alt(points: Sequence[Located]) -> str:
     """The lines in words, "" if there are none."""
-    lines = (" to ".join(row.letter for _, _, row in line) for line in effort_lines(points))
-    return "".join(f" A line joins {line}, which differ only in their reasoning effort." for line in lines)
+    lines = (listed([row.letter for _, _, row in line]) for line in effort_lines(points))
+    said = "A line joins the configurations {}, which differ only in their reasoning effort (low to high)."
+    return "".join(f" {said.format(line)}" for line in lines)

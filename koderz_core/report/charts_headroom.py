@@ -18,10 +18,10 @@ MARK = 11
 MOST_CELLS = 12  # configurations in the matrix
 SHORT: Mapping[ChoiceKind, str] = {
     "oracle": "Oracle",
-    "repeated": "Best in other repeats",
+    "repeated": "Choice by other repeats",
     "pair": "Oracle of two",
     "best": "Best single configuration",
-    "length": "By prompt length",
+    "length": "Choice by prompt length",
     "random": "Random choice",
 }
 
@@ -36,7 +36,7 @@ def headroom_chart(found: Headroom) -> go.Figure:
         figure.add_vrect(x0=0, x1=100 * found.perfect, fillcolor=NEUTRAL, opacity=0.12, line_width=0, layer="below")
     figure.add_vline(x=0, line={"width": 1, "color": NEUTRAL}, layer="below")
     figure.update_yaxes(type="category", categoryarray=lanes, range=[len(lanes) - 0.5, -0.5], automargin=True)
-    figure.update_xaxes(title="Points above the best single configuration", zeroline=False, nticks=7)
+    figure.update_xaxes(title="Percentage points above best single configuration", zeroline=False, nticks=7)
     figure = calm(figure, ENDS + LANE * len(lanes))
     return figure.update_layout(hoverlabel_font={"size": TICK, "color": TEXT}, margin={"r": 16, "t": 16})
 
@@ -117,7 +117,10 @@ def complementarity_alt(rows: Sequence[SummaryRow], found: Headroom) -> str:
         f"{a} solves {in_problems(letters[a][b])} problems that {b} does not, and {b} solves "
         f"{in_problems(letters[b][a])} problems that {a} does not"
     )
-    return f"Matrix: for each pair of configurations, the number of problems that only one of the two solves. {both}."
+    return (
+        "Matrix: the number of problems that the configuration of the row solves and the configuration of the column "
+        f"does not. {both}."
+    )
 
 
 def _pointed(found: Headroom, choice: Choice) -> str:

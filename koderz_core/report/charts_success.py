@@ -81,7 +81,8 @@ def ranked(comparison: Comparison) -> list[ConfigurationFigures]:
 
 def _hover(row: ConfigurationFigures) -> str:
     bounds = case_bounds(row)
-    cases = f"<br>{bounds} of all planned problems (worst to best case for missing results)" if bounds else ""
+    missing = "of all planned problems (worst to best case for missing results)"
+    cases = f"<br>solved {bounds} {missing}" if bounds else ""
     return f"<b>{row.letter}</b> {escape(row.label)}<br>solved {solved_rate(row)}{cases}"
 
 

@@ -20,7 +20,7 @@ NUMBER = 11  # pixels of the number in a mark
 CAPTION = (
     "Filled marks are recorded configurations; the dotted line is their Pareto frontier. Hollow marks are simulated "
     "policies, numbered as in the table. Each interval applies to a single policy, not to all policies "
-    "simultaneously. No model was called."
+    "simultaneously. The simulation called no model."
 )
 Placed = tuple[int, Simulated, float]
 """Its number in the table, and its dollars per problem."""
@@ -66,7 +66,7 @@ def what_if_alt(found: Sequence[Simulated]) -> str:
 
 
 def _hover(place: int, one: Simulated) -> str:
-    why = f"<br>not independent draws: {escape(one.why)}" if one.why else ""
+    why = f"<br>the attempts are not independent draws: {escape(one.why)}" if one.why else ""
     return f"<b>{place}</b> {escape(one.policy.name)} ({SIMULATED})<br>{_solved(one)}, {_cost(one)} per problem{why}"
 
 

@@ -130,16 +130,20 @@ CONFIGURATIONS: Sequence[Column] = [
     text("label", "short name of the configuration", shown=Shown("configuration", 2)),
     text("strategy", "name of the strategy"),
     text("tier", "highest tier of the models that answered a call", "no call has been answered"),
-    yes("scripted", "whether some answers come from scripted models; such results show nothing about real models"),
+    yes(
+        "scripted",
+        "whether a script wrote some of the answers; results with such answers show nothing about real models",
+    ),
     text(
         "score_kind",
-        "`held_out` if held-out tests score every problem, `oracle` if gate tests score every problem, else `mixed`",
+        "`held_out` if held-out tests score the programs of every problem, `oracle` if gate tests score the programs "
+        "of every problem, else `mixed`",
         _NO_RESULT,
         path="of.marks.kind",
     ),
     whole(
         "oracle_problems",
-        "number of problems that have a result but are scored by gate tests, because no test could be held out",
+        "number of problems with a result whose programs are scored by gate tests, because no test could be held out",
         _NO_RESULT,
         "problems",
         "oracle_problems",
@@ -284,7 +288,7 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     whole(
         "solved_before_help",
-        "number of experiments solved before the first checkpoint",
+        "number of experiments solved before the first checkpoint (the first point at which the reviewer is asked)",
         _NO_REVIEW,
         path="measured.supervision.before",
     ),
@@ -320,10 +324,10 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     share(
         "well_formed",
-        "share of the loop's replies from which koderz extracted a complete program in one piece (rule `fence`, "
-        "`fence-last` or `prose`) or, for a repository task, a change that applies exactly as written (rule "
+        "share of the models' replies in the loop from which koderz extracted a complete program in one piece (rule "
+        "`fence`, `fence-last` or `prose`) or, for a repository task, a change that applies exactly as written (rule "
         "`search-replace`, `diff` or `whole-file`)",
-        "the strategy tests no programs, or no reply has been tested",
+        "the strategy tests no programs, or no program has been tested",
         path="of.well_formed",
     ),
 ]

@@ -140,8 +140,8 @@ EXPERIMENTS: tuple[Column, ...] = (
     yes("shared", _SHARED, "the program was not scored"),
     whole(
         "reasoning_tokens",
-        "the part of `output_tokens` that was reasoning",
-        "the provider did not report the reasoning of a call",
+        "number of reasoning tokens, which are part of `output_tokens`",
+        "the provider did not report the reasoning tokens of a call",
         "tokens",
     ),
     yes("saw_base_tests", SAW_BASE_TESTS),
@@ -243,7 +243,12 @@ CALLS: tuple[Column, ...] = (
     usd(
         "cached_usd", "cost of the original call", "the answer is not from the response cache, or the price is unknown"
     ),
-    whole("reasoning_tokens", "the part of `output_tokens` that was reasoning", "not reported", "tokens"),
+    whole(
+        "reasoning_tokens",
+        "number of reasoning tokens, which are part of `output_tokens`",
+        "not reported",
+        "tokens",
+    ),
 )
 
 LABELS: tuple[Column, ...] = (
@@ -263,7 +268,8 @@ TABLES: Mapping[str, Table] = {
     ),
     "pairs": Table("one line per configuration that is compared with the baseline on the same problems", PAIRS),
     "pass_rates": Table(
-        "one line per configuration, kind of draws and k: pass@k and pass^k, each with an interval for this k alone",
+        "one line per configuration, kind of draw (experiments or samples) and k: pass@k and pass^k, each with an "
+        "interval for this k alone",
         PASS_RATES,
     ),
     "noise": Table(
@@ -275,7 +281,8 @@ TABLES: Mapping[str, Table] = {
         BANDS,
     ),
     "trust": Table(
-        "one line per configuration: results on variants of the problems, and likeness to the canonical solutions",
+        "one line per configuration: results on variants of the problems, and likeness of the programs to the "
+        "canonical solutions",
         TRUST,
     ),
     "labels": Table("one line per label or note that a person added to an experiment", LABELS),

@@ -72,8 +72,9 @@ FURTHER: Mapping[str, Table] = {
         SIGNS,
     ),
     "designs": Table(
-        "one line per budget and configuration, or per budget and difference: the numbers of problems and repeats with "
-        "the smallest standard error, on the page Statistics and from `koderz compare --noise --format json`",
+        "one line per budget and configuration, or per budget and difference from the baseline: the numbers of "
+        "problems and repeats that give the smallest standard error within the budget, on the page Statistics and from "
+        "`koderz compare --noise --format json`",
         DESIGNS,
     ),
     "carriers": Table(
@@ -102,8 +103,9 @@ FURTHER: Mapping[str, Table] = {
         BREADTH,
     ),
     "selection": Table(
-        "one line per configuration that tested several programs per experiment: coverage and selection among these "
-        "programs, from `koderz compare --pass-at-k --format json`",
+        "one line per configuration that tested several programs per experiment: how often at least one of these "
+        "programs is right (coverage), and how often a right program is submitted, from `koderz compare --pass-at-k "
+        "--format json`",
         SELECTION,
     ),
     "further_draws": Table(

@@ -56,18 +56,20 @@ ABOUT_EQUAL_COST = (
 ABOUT_BREADTH = (
     "Breadth first: one budget for all problems together. Every problem gets a first attempt, then every unsolved "
     "problem gets a second attempt, and so on. Solved problems get no further attempt, so more of the budget is left "
-    "for unsolved problems. koderz uses only recorded attempts. In full: the share solved with all recorded "
+    "for unsolved problems. The calculation uses only recorded attempts. In full: the share solved with all recorded "
     "attempts, and the mean amount that these attempts used per problem. –: all recorded attempts of the configuration "
     "together cost less than this budget."
 )
 _STATED = "koderz multiplies the watts stated in the settings by the duration of the calls."
 _MEASURED = (
-    "The energy counters of the processors include all programs that ran during the calls. They do not include other "
-    "parts of the machine, such as fans and the power supply."
+    "The energy counters of the processors measure the energy of all programs that ran during the calls. They do not "
+    "measure the energy of other parts of the machine, such as fans and the power supply."
 )
 WHY: Mapping[Why, str] = {
-    "few problems": "At least 10 problems with a result of each configuration are needed. Run more problems.",
-    "few configurations": "At least two configurations need results with known values on this axis.",
+    "few problems": "This comparison needs at least 10 problems on which each configuration has a result. Run more "
+    "problems.",
+    "few configurations": "This comparison needs at least two configurations that have results with known values on "
+    "this axis.",
     "nothing solved": "No configuration solved a problem, so there is nothing to compare.",
     "free": "All experiments have the value 0 on this axis, so no budgets can be compared.",
     "mixed energy": "The energy of these configurations was not determined in the same way, so koderz does not compare "
@@ -262,8 +264,8 @@ def _remarks(comparison: Comparison, found: EqualCost) -> Iterator[str]:
     if found.curves.left_out:
         names = ", ".join(comparison.of(key).letter for key in found.curves.left_out)
         yield (
-            f"Omitted configurations: {names}. Their {PER_PROBLEM[found.axis]} are unknown, or none of their "
-            "experiments has a result."
+            f"Omitted configurations: {names}. The {PER_PROBLEM[found.axis]} that they used are unknown, or none of "
+            "their experiments has a result."
         )
     if found.energy:
         how = _MEASURED if found.energy[0].startswith(CPUS_MEASURED) else _STATED
@@ -287,7 +289,7 @@ def _range(comparison: Comparison, of: Supported, found: EqualCost) -> str:
     better, worse = (comparison.of(key).letter for key in (of.better, of.worse))
     start = amount(found.axis, of.start)
     where = f"from {start}" if isinf(of.end) else f"from {start} to {amount(found.axis, of.end)}"
-    return f"{better} solves more problems than {worse} {where}"
+    return f"{better} solves more problems than {worse} at budgets {where}"
 
 
 def _budgets(found: EqualCost) -> list[float]:

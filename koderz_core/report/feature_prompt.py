@@ -27,8 +27,8 @@ def _lines(repository: RepositoryMap, feature: str, relevant: Sequence[Relevant]
     yield f"\n# Repository\n\n{title(repository)}. {short(repository.project.description, 300)}".rstrip()
     yield "\n# Files that probably matter\n"
     yield (
-        "These files were chosen by the words of the goal and by imports. Read them first; the list may be "
-        "incomplete.\n"
+        "Each of these files shares words with the goal, imports such a file, or is imported by one. Read these files "
+        "first; the list may be incomplete.\n"
     )
     yield from (_file(it, modules.get(it.path)) for it in files)
     if not files:

@@ -37,8 +37,9 @@ if TYPE_CHECKING:  # most commands need no comparison
 K = TypeVar("K")
 
 NO_BASELINE = (
-    "No measured baseline: no frontier model was run with the strategy direct on these problems. The success rate and "
-    "the cost of such a baseline, and any savings, are therefore unknown."
+    "No measured baseline: no frontier model was run on these problems with the strategy direct (one answer, not "
+    "tested before it is submitted). The success rate and the cost of such a baseline, and any savings, are "
+    "therefore unknown."
 )
 
 _FRACTIONS = ("half", "a third", "a quarter", "a fifth", "a sixth", "a seventh", "an eighth", "a ninth", "a tenth")
@@ -304,7 +305,7 @@ def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
     if shards := {row.benchmark for row in rows if shard_in(row.benchmark)}:
         yield (
             f"Partial: {numbered(len(shards), 'shard')}, each with a random part of the experiments of a benchmark. "
-            "`koderz merge` unites the shards of a benchmark."
+            "`koderz merge` merges the shards of a benchmark."
         )
     without = sum(row.errors + row.cancelled for row in rows)
     planned = sum(row.planned for row in rows)

@@ -50,7 +50,7 @@ def can_show(plan: Plan, past: Sequence[PastPair]) -> str:
     )
     detected = (
         f"{planned} a difference below {_points(found.half)} percentage points will usually not be detected; a "
-        f"difference of {_points(found.most)} points is detected in four of five benchmarks.{against}"
+        f"difference of {_points(found.most)} points is detected with a probability of 80 %.{against}"
     )
     matching = _about_matching(n, pairs, expectation.discordance, left)
     parts = (detected, matching, _source(expectation), _about_repeats(n, repeats, pairs, expectation))
@@ -94,7 +94,7 @@ def _about_repeats(n: int, repeats: int, pairs: int, expectation: Expectation) -
         )
     best = visible(n, pairs, expectation.discordance, variance_left_by(repeats, 1.0))
     at_best = (
-        f"; with the largest possible gain in precision, the two differences above would be "
+        f"; with the largest possible gain in precision, the two detectable differences above would be "
         f"{_points(best.half)} and {_points(best.most)} percentage points"
         if best
         else ""

@@ -37,7 +37,7 @@ WHY: Mapping[str, str] = {
     "interval": "because the checkpoint interval was reached",
     "plateau": "because the number of passed tests did not change",
     "repeated_error": "because the same error recurred",
-    "repeated_program": "because a program was repeated",
+    "repeated_program": "because the last program was the same as an earlier one",
     "budget": "because half of the budget was used",
 }
 """Why a checkpoint was due."""
@@ -58,12 +58,12 @@ PAIRS = (
     "p: from McNemar's exact test or, with repeats, from a test that permutes the labels of the configurations within "
     "each problem; adjusted by Holm. The difference is significant if p is at most 0.05; the interval then excludes 0. "
     "The intervals are adjusted for all pairs (Bonferroni), including the pair that koderz selects and shows first. "
-    "Match: the result of a one-sided test. A configuration matches if the test shows that its success rate is at most "
-    "the margin (10 percentage points by default) below the rate of the baseline. It falls short if the opposite "
-    "test shows that its success rate is more than the margin below the rate of the baseline. Break-even cost: the "
-    "dollars per problem at which the curve of a configuration first reaches the success rate of the baseline; "
-    "P(never): the share of resamples in which the curve never reaches that rate. Saved: the difference in cost on the "
-    "problems that both configurations solved, as a share of the cost of the baseline."
+    "Match: the result of a one-sided test. A configuration matches if the test shows that its success rate is at "
+    "least the rate of the baseline minus the margin (10 percentage points by default). It falls short if the opposite "
+    "test shows that its success rate is lower than the rate of the baseline minus the margin. Break-even cost: the "
+    "dollars per problem at which a configuration's curve of success against dollars first reaches the success rate of "
+    "the baseline; P(never): the share of resamples in which the curve never reaches that rate. Saved: the difference "
+    "in cost on the problems that both configurations solved, as a share of the cost of the baseline."
 )
 _FORMULA_BEGINS = ("=", "+", "-", "@", "\t", "\r")  # owasp.org/www-community/attacks/CSV_Injection
 
@@ -310,7 +310,7 @@ class TextTable:
 
 
 def note_title(note: NoteRow, notes: Sequence[NoteRow]) -> str:
-    """The name of a note of an experiment, such as ``checkpoint 1 after iteration 3, because a program was repeated``.
+    """The name of a note of an experiment, such as ``checkpoint 1 after iteration 3, because the same error recurred``.
 
     Hostile text, like everything in a journal.
     """

@@ -135,8 +135,8 @@ def _not_settled(pairs: Sequence[Pair]) -> Iterator[str]:
         )
     if untested := sum(pair.p_adjusted is None for pair in pairs):
         yield (
-            "Configurations that cannot be compared with the baseline, because no problem has results of both: "
-            f"{untested}."
+            "Configurations that cannot be compared with the baseline, because they and the baseline have no results "
+            f"on the same problem: {untested}."
         )
 
 

@@ -30,15 +30,15 @@ NAMES: Mapping[ChoiceKind, str] = {
 }
 WHY: Mapping[Why, str] = {
     "few problems": "At least 10 problems with a result of each configuration are needed. Run more problems.",
-    "few configurations": "At least two configurations are needed. Choose another configuration.",
+    "few configurations": "At least two configurations are needed. Choose more configurations.",
     "many configurations": "At most 400 configurations can be compared. Choose fewer configurations.",
 }
 ABOUT = (
     "Oracle: a problem counts as solved if at least one configuration solved it. koderz chooses the best single "
-    "configuration, the best two configurations and the limit on the prompt length by cross-validation (10 folds, mean "
-    "of 20 divisions): it evaluates each choice only on problems that it did not use for this choice. Intervals are "
-    "paired by problem and apply to all differences simultaneously. They are wider if different folds lead to "
-    "different choices."
+    "configuration, the best two configurations and the threshold for the prompt length by cross-validation (10 folds, "
+    "mean of 20 random divisions into folds): it evaluates each choice only on problems that it did not use for this "
+    "choice. Intervals are paired by problem and apply to all differences simultaneously. They are wider if different "
+    "folds lead to different choices."
 )
 _LUCK = (
     "Each configuration has only one result per problem, so an unknown part of the oracle's gain is due to chance. To "
@@ -207,10 +207,10 @@ def conclusion(found: Headroom) -> str:
     luck = f" ({points(others.value, others.low, others.high)} points)" if others else ""
     said: Mapping[Verdict, str] = {
         "nothing": f"Nothing to learn: even a perfect choice per problem would gain only {reach}, and {least}.",
-        "luck": f"No learnable gain is shown: the oracle gains {reach}, but a choice by other repeats of the same "
-        f"problem shows no significant gain{luck}, so the oracle's gain may be due to chance.",
-        "little": f"Little to learn: a perfect choice per problem would gain {reach}. If the choice loses some "
-        f"problems that the best single configuration solves, {least_usual}.",
+        "luck": f"No learnable gain was found: the oracle gains {reach}, but the configuration that is best in other "
+        f"repeats of the same problem brings no significant gain{luck}, so the oracle's gain may be due to chance.",
+        "little": f"Little to learn: a perfect choice per problem would gain {reach}. If the chosen "
+        f"configurations fail on some problems that the best single configuration solves, {least_usual}.",
         "some": f"Headroom: a perfect choice per problem would gain {reach} over the best single configuration.",
     }
     return said[found.verdict]
@@ -247,8 +247,8 @@ def _about_length(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -
         return "Choice by length: unknown, because the recorded version of the dataset is not on this machine."
     if rule.short == rule.long:
         return (
-            "Choice by length in hindsight: whatever the limit on the prompt length, a choice by length solves no more "
-            "problems than the best single configuration."
+            "Choice by length in hindsight: whatever the threshold for the prompt length, a choice by length solves no "
+            "more problems than the best single configuration."
         )
     short, long = (by_key[key].letter for key in (rule.short, rule.long))
     return (

@@ -39,8 +39,8 @@ def matches(pairs: Sequence[Pair], names: Mapping[Key, str]) -> Iterator[str]:
         base = names[pairs[0].baseline]
         yield f"Match with the baseline {base} {within(judged[0][1].margin)}: {_counted(judged)}."
     if priced := [(names[pair.key], pair.cost_match) for pair in pairs if pair.cost_match]:
-        most = f"at most {priced[0][1].margin:.3g} times the baseline's cost"
-        yield f"Cost per solved problem of {most}: {_counted(priced)}."
+        most = f"at most {priced[0][1].margin:.3g} times that of the baseline"
+        yield f"Cost per solved problem {most}: {_counted(priced)}."
 
 
 def some(texts: Sequence[str]) -> str:

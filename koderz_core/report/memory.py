@@ -37,7 +37,7 @@ def memory_chart(samples: Sequence[Sample], reserve_bytes: int) -> go.Figure:
     if newest.gpu_total_bytes:
         lines.append(("used GPU memory", [sample.gpu_used_bytes or 0 for sample in samples], GPU, "solid"))
     if reserve_bytes:
-        lines.append(("experiments wait above this line", [total - reserve_bytes] * len(samples), LIMIT, "dash"))
+        lines.append(("limit above which no experiment starts", [total - reserve_bytes] * len(samples), LIMIT, "dash"))
     figure = go.Figure()
     for name, sizes, colour, dash in lines:
         values = [size / GB for size in sizes]

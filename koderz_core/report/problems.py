@@ -16,15 +16,15 @@ KINDS: Mapping[Kind, str] = {
     "repair": "a corrected version of a faulty program",
     "module": "a whole file with functions or classes",
     "program": "a program that reads standard input and writes standard output",
-    "repo": "changes of the files of a repository",
+    "repo": "changes to the files of a repository",
     "question": "an answer in words",
 }
 """What the model writes for a problem of each kind."""
 
 MEANINGS: Mapping[ErrorClass, str] = {
     "faked": (
-        "faked: the program passed a test that was changed so that it must fail, or its process reported results that "
-        "no test produced. koderz counts the program as wrong. See docs/sandbox.md."
+        "faked: the program passed a test that koderz had changed so that every correct program fails it, or its "
+        "process reported results that no test produced. koderz counts the program as wrong. See docs/sandbox.md."
     )
 }
 """Meanings of error classes that do not explain themselves."""

@@ -23,8 +23,8 @@ if TYPE_CHECKING:  # numpy is slow to import
 TITLE = "Registration"
 STOPPING: Mapping[StoppingRule, str] = {
     "fixed": "fixed: after all planned experiments",
-    "sequential": "sequential: as soon as the primary comparison is decided, or if the remaining problems are "
-    "unlikely to decide it",
+    "sequential": "sequential: as soon as the primary comparison is decided, or if the results on the remaining "
+    "problems are unlikely to decide it",
 }
 _NO_RESULT = "unknown, because no problem has a result of both configurations yet"
 EXPLORATORY = "All other comparisons of this benchmark are exploratory."
@@ -35,9 +35,10 @@ def decided(decision: Decision, problems: int, planned: int) -> str:
     how = {
         "matches": "the primary comparison shows a match",
         "falls short": "the primary comparison shows that the configuration falls short of the baseline",
-        "hopeless": "the remaining problems would probably not decide the primary comparison",
+        "hopeless": "the results on the remaining problems would probably not decide the primary comparison",
     }[decision]
-    return f"Stopped early by the registered rule after {problems} of {numbered(planned, 'problem')}: {how}."
+    after = f"after {problems} of {numbered(planned, 'problem')}"
+    return f"The registered stopping rule ended this benchmark early, {after}: {how}."
 
 
 def not_valid(label: str, other: str) -> str:
@@ -87,7 +88,7 @@ def primary_words(plan: Plan, registration: Registration) -> str:
 def deviation_announced(before: Plan, after: Plan) -> str:
     """That a change of a registered plan is recorded."""
     changed = "; ".join(changes(before, after))
-    return f"The registered plan changes, and reports will show this deviation: {changed}."
+    return f"You change the registered plan, and reports will show this deviation: {changed}."
 
 
 def changes(before: Plan, after: Plan) -> Iterator[str]:
@@ -177,7 +178,7 @@ def _sequential_words(found: Sequential) -> str:
     return (
         f"{verdict} after {found.n} of {numbered(found.planned, 'problem')}: {gained} percentage points [95 % "
         f"confidence sequence], e-value {evidence:.3g} for {claim} (a value of {1 / LEVEL:.0f} or more "
-        f"decides){missing}"
+        f"decides the comparison){missing}"
     )
 
 

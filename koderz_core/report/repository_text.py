@@ -87,10 +87,11 @@ def _sentences(repository: RepositoryMap) -> Iterator[str]:
         by = f" with {listed(repository.frameworks)}" if repository.frameworks else ""
         yield f"Tests{by}: `{short(tested[0].command)}`."
     if repository.most_imported:
-        most = [f"{short(it.name)} ({count(it.count)})" for it in repository.most_imported[:3]]
+        most = [f"{short(it.name)} (imported by {count(it.count)})" for it in repository.most_imported[:3]]
         yield f"Most imported modules: {listed(most)}."
     if repository.hot_spots:
-        yield f"Hot spots (commits × lines): {listed([short(it.path) for it in repository.hot_spots[:3]])}."
+        hot = listed([short(it.path) for it in repository.hot_spots[:3]])
+        yield f"Hot spots (long files that change often, by commits × lines): {hot}."
     if broken := sum(bool(module.fault) for module in repository.modules):
         yield f"Python files that cannot be parsed: {count(broken)}."
 

@@ -31,9 +31,9 @@ if TYPE_CHECKING:  # numpy is slow to import
 Found = Mapping[tuple[str, str], "Sampling"]
 """By key of the configuration."""
 REFUSALS = {
-    "few draws": "no problem has 3 draws. Two draws cannot distinguish problems that the configuration never solves "
-    "from problems that it rarely solves. Run the benchmark with --repeats 5",
-    "few problems": "fewer than 18 problems have 3 draws. Add problems or repeats",
+    "few draws": "no problem has 3 or more draws. Two draws cannot distinguish problems that the configuration never "
+    "solves from problems that it rarely solves. Run the benchmark with --repeats 5",
+    "few problems": "fewer than 18 problems have 3 or more draws. Add problems or repeats",
     "no variation": "all draws are right, or all draws are wrong. Choose harder or easier problems",
 }
 ABOUT_DRAWS = (
@@ -58,9 +58,9 @@ ABOUT_SELECTION = (
     "score the experiment."
 )
 ABOUT_PRICE = (
-    "The figures assume a perfect selection: if a further draw on a problem is right, the program of this draw is "
-    "submitted. Compare the price of an extra solved problem with the cost per solved problem of the other "
-    "configurations."
+    "The gain from a further draw and the price of an extra solved problem assume a perfect selection: if the further "
+    "draw on a problem is right, the program of this draw is submitted. Compare the price of an extra solved problem "
+    "with the cost per solved problem of the other configurations."
 )
 _NO_FIT = "nothing was extrapolated; the remarks state the reason"
 _UNKNOWN = "a price is unknown, or nothing was extrapolated"

@@ -160,7 +160,7 @@ def _remarks(found: Slices) -> Iterator[str]:
         slices = len({result.slice for result in found.results if result.test})
         yield (
             f"{found.tests} differences were tested in {numbered(slices, 'slice')}. Even if no true difference exists, "
-            f"p is at most 0.05 by chance in up to {0.05 * found.tests:.2g} of these tests, on average. Therefore use "
+            f"the expected number of tests with a p of at most 0.05 is up to {0.05 * found.tests:.2g}. Therefore use "
             "only the adjusted p, which takes all of these tests into account."
         )
         if slices > 1:

@@ -27,7 +27,6 @@ from koderz_core.report.formats import (
     chance,
     count,
     money,
-    money_spent,
     numbered,
     one_line,
     percent,
@@ -285,7 +284,8 @@ def savings_sentences(comparison: Comparison) -> Iterator[str]:
 
 def _paid(base: ConfigurationFigures) -> str:
     if base.cached:
-        return f"{money_spent(base.cost_usd, base.cached)}, so its cost is not measured"
+        cached = numbered(base.cached, "answer")
+        return f"{money(base.cost_usd)} ({cached} came from the response cache, so the full cost is not measured)"
     return f"{money(base.cost_usd)} ({money(base.cost_per_experiment_usd)} per experiment)"
 
 
@@ -296,7 +296,7 @@ def _saved(pair: Pair) -> str:
     on = f"on the {numbered(saved.problems, 'problem')} that the frontier model also solved"
     each = f"{money(saved.usd)} instead of {money(saved.baseline_usd)} per problem"
     both = f"{numbered(saved.of, 'problem')} on which both configurations have a result"
-    points = f"Difference in success: {100 * saved.difference:+.0f} percentage points on {both}."
+    points = f"Difference in success rate: {100 * saved.difference:+.0f} percentage points on {both}."
     if saved.share is None:
         return f"no savings {on}, because the frontier model's calls were free of charge. {points}"
     return f"{_share(saved.share)} {on} ({each}). {points}"

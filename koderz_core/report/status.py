@@ -66,7 +66,7 @@ def benchmark_remark(progress: BenchmarkProgress) -> Remark | None:
 
 
 def state(row: BenchmarkRow) -> str:
-    """``running``, ``finished``, ``finished early: matches the baseline``, ``finished with 4 errors``, ...
+    """``running``, ``finished``, ``finished early: the configuration matches the baseline``, ...
 
     ``ended without a result: 6 errors``. Only a decided sequential benchmark finishes early.
     """
@@ -147,9 +147,9 @@ def ago(seconds: float) -> str:
 
 
 _EARLY = {
-    "matches": "matches the baseline",
-    "falls short": "falls short of the baseline",
-    "hopeless": "a decision was unlikely",
+    "matches": "the configuration matches the baseline",
+    "falls short": "the configuration falls short of the baseline",
+    "hopeless": "the comparison would probably stay undecided",
 }
 _REMARKS = {
     "queued": Remark(
@@ -302,9 +302,9 @@ def _about_memory(shortage: MemoryShortage, now: float) -> Iterator[TroubleNotic
     since, cause = _whole(now - shortage.since), f"Memory is {shortage.level}: only {free} were free."
     does = "No new experiment starts, and no model is loaded"
     if shortage.level == "critical":
-        does = "No new experiment starts, running experiments are paused, and models without a call are unloaded"
+        does = "No new experiment starts, running experiments are paused, and models that no call uses are unloaded"
     cure = f"koderz continues when {wanted} are free: close other programs, or lower the concurrency."
-    yield TroubleNotice(MEMORY, shortage.level, f"{cause} {does} (for {since} so far). {cure}")
+    yield TroubleNotice(MEMORY, shortage.level, f"{cause} {does}. The shortage has lasted {since} so far. {cure}")
 
 
 def _stage(trouble: ModelTrouble, now: float) -> Stage | None:

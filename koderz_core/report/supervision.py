@@ -31,10 +31,10 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.supervision import Review, Supervision
 
 SHOWS = (
-    "The table of the supervisor's contribution shows how many experiments were solved before and how many after the "
-    "first checkpoint. Before this checkpoint, the coder worked alone. After this checkpoint, reviews guided the "
-    "coder. Reviews guide only experiments that the coder did not solve alone, usually on harder problems. Therefore, "
-    "the success rates before and after the first checkpoint cannot be compared."
+    'The table "Contribution of specs and reviews" shows how many experiments were solved before the first checkpoint '
+    "and how many after it. Before this checkpoint, the coder worked alone. After this checkpoint, reviews guided the "
+    "coder. Only experiments that the coder did not solve alone get reviews, and these experiments are usually on "
+    "harder problems. Therefore, the success rates before and after the first checkpoint cannot be compared."
 )
 SHOWS_NOT = (
     "The table does not show the effect of a checkpoint. Only experiments that are still unsolved get a review, and "

@@ -34,19 +34,20 @@ TO_CHECK = "repeat the command of the benchmark with --variant"
 TO_READ = "koderz compare --trust"
 ABOUT = (
     "Drop: the success rate on the original problems minus the success rate on their variant, in percentage points, "
-    "with a 95 % interval. Impossible: the share of experiments on impossible problems whose program passed the tests. "
-    "No correct program passes these tests. Likeness: the share of the canonical solution that the program repeats. "
-    "Elsewhere: the likeness of the program to the canonical solutions of other problems. Less renamed: the likeness "
-    "minus the likeness of the program for the renamed problem. Less others: the likeness minus the likeness of other "
-    "models' programs. koderz gives a hint of recall or cheating in each of three cases. (1) The success rate is "
-    "significantly higher on the original problems than on renamed or rephrased problems. (2) The 95 % interval of "
-    "Impossible is above 1 %. (3) Less renamed or Less others is significant and at least 10 percentage points. A hint "
-    "is not a verdict: read the programs. A model can have seen the problems even if there is no hint."
+    "with a 95 % interval. Impossible: the share of experiments on impossible problems in which the program passed the "
+    "tests. In each impossible problem, one test expects a false value, so no correct program passes the tests. "
+    "Likeness: the share of the canonical solution that the program repeats. Elsewhere: the likeness of the program to "
+    "the canonical solutions of other problems. Less renamed: the likeness minus the likeness of the program for the "
+    "renamed problem. Less others: the likeness minus the likeness of other models' programs. In each of three cases, "
+    "koderz gives a hint that a model recalls solutions or cheats. (1) The success rate is significantly higher on the "
+    "original problems than on renamed or rephrased problems. (2) The whole 95 % interval of Impossible is above 1 %. "
+    "(3) One of the two differences, Less renamed or Less others, is significant and at least 10 percentage points. A "
+    "hint is not a verdict: read the programs. A model can have seen the problems even if there is no hint."
 )
 TITLE = "Trust: variants of the problems, and likeness to the canonical solutions"
 MOST_SHOWN = 5  # experiments with a sign
 _UNKNOWN = "the configuration has no results on this variant"
-_UNREAD = "the programs were not read, or too few problems have a long canonical solution"
+_UNREAD = "koderz did not read the programs, or too few problems have a long canonical solution"
 
 
 def _points(drop: Drop) -> str:
@@ -102,7 +103,7 @@ def _contrasted(name: str, other: str, header: str) -> Sequence[Column]:
     return (
         share(
             column,
-            f"mean over problems of the likeness to the canonical solution, minus {other}",
+            f"mean over problems of a difference: the likeness to the canonical solution, minus {other}",
             _UNREAD,
             path=f"{path}.difference",
             shown=Shown(header, 7, if_known(_contrast), path),
@@ -120,13 +121,18 @@ def _contrasted(name: str, other: str, header: str) -> Sequence[Column]:
 
 TRUST = (
     *NAMED,
-    yes("hint", "whether a test hints at recall or cheating", "nothing was tested", shown=Shown("hint", 3)),
+    yes(
+        "hint",
+        "whether a check gives a hint that the model recalls solutions or cheats",
+        "nothing was checked",
+        shown=Shown("hint", 3),
+    ),
     *_drop("renamed"),
     *_drop("rephrased"),
     *interval(
         share(
             "impossible_passed",
-            "share of the impossible problems whose tests the configuration passed",
+            "share of experiments on impossible problems in which the program passed the tests",
             _UNKNOWN,
             path="of.passes.rate",
             shown=Shown("impossible [95 %]", 5, if_known(_passes), "of.passes"),
@@ -135,7 +141,7 @@ TRUST = (
     whole("impossible_problems", "impossible problems with a result", _UNKNOWN, path="of.passes.rate.problems"),
     whole(
         "impossible_solved",
-        "experiments that passed the tests of an impossible problem and the held-out tests",
+        "experiments on impossible problems in which the program passed the tests and also the held-out tests",
         _UNKNOWN,
         path="of.passes.solved",
     ),
@@ -210,7 +216,7 @@ def _remarks(trust: Trust) -> Iterator[str]:
     """The meaning of the tables, and how to check the rest."""
     yield ABOUT
     if any(entry.passes and not entry.passes.saw_tests for entry in trust.found):
-        yield "‡ The configuration never ran the tests, so it could not know which test is false."
+        yield "‡ The configuration never ran the tests, so it could not know which test expects a false value."
     scanned = [entry.scanned for entry in trust.found if entry.scanned]
     if scanned:
         programs, unread = sum(scan.programs for scan in scanned), sum(scan.unread for scan in scanned)

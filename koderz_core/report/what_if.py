@@ -26,7 +26,7 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.what_if import Simulated
 
 SIMULATED, RECORDED = "simulated", "as recorded"
-SOLVED = ("", "policy", "figures are", "solved [95 %]", "points more than 1 [95 %]", "accepted, wrong", "problems")
+SOLVED = ("", "policy", "figures are", "solved [95 %]", "points above policy 1 [95 %]", "accepted, wrong", "problems")
 SPENT = ("", "figures are", "$ per problem [95 %]", "$ per solved [95 %]", "attempts", "time")
 ABOUT = (
     "Simulated: computed from recorded attempts, without new calls to models. Each 95 % interval applies to one "
@@ -66,7 +66,11 @@ def sources_table(sources: Mapping[str, Source], aliases: Mapping[str, str]) -> 
             name,
             str(len(source.problems)),
             str(len(list(_attempts(source)))),
-            "one answer per problem (greedy)" if source.greedy else source.why or "independent draws",
+            "one answer per problem (greedy)"
+            if source.greedy
+            else f"not independent draws: {source.why}"
+            if source.why
+            else "independent draws",
         )
         for name, source in sources.items()
     ]
@@ -89,14 +93,14 @@ def remarks(found: Sequence[Simulated], tuned: Tuned | None = None) -> Iterator[
             named = listed(list(item.left_out[:_NAMED])) + (" and others" if len(item.left_out) > _NAMED else "")
             number = numbered(len(item.left_out), "problem")
             needed = "attempts that the policy needs were not planned"
-            yield f"{item.policy.name}: {number} omitted, because {needed}: {named}."
+            yield f"{item.policy.name}: {number} omitted ({named}), because {needed}."
     if any(item.usd is None for item in found):
         yield "The costs of a policy are unknown if the price of any of its attempts is unknown."
     if tuned:
         chosen = listed([f"{name} ({numbered(times, 'fold')})" for name, times in tuned.chosen.items()])
         yield (
-            "For each fold, koderz chose the policy with the lowest cost on the other folds, including the price of "
-            f"wrong answers. Chosen policies: {chosen}. {HINDSIGHT}"
+            "For each fold, koderz chose the policy whose cost, including the price of wrong answers, was lowest on "
+            f"the other folds. Chosen policies: {chosen}. {HINDSIGHT}"
         )
 
 

@@ -92,7 +92,9 @@ def open_git(root: Path) -> tuple[Git | None, str]:
         if git.run("rev-parse", "--is-inside-work-tree").strip() != "true":
             return None, ""
         if git.run("config", "--default", "", "--get", "core.hooksPath").strip() != _OFF["core.hooksPath"]:
-            return None, "git before version 2.31 cannot disable the programs that its configuration names"
+            return None, (
+                "git is older than version 2.31, so koderz cannot disable the programs that the git configuration names"
+            )
         keys = git.run("config", "--null", "--list", "--name-only").split("\0")
     except GitError as error:
         return None, "" if "not a git repository" in str(error) else str(error)

@@ -65,7 +65,7 @@ def continued(asked: BenchmarkOpened, recorded: BenchmarkOpened) -> BenchmarkOpe
     if asked.plan.id != recorded.plan.id:
         raise PlanError(
             f"The journal of {asked.benchmark} contains another benchmark, {recorded.plan.id}. Move the journal out of "
-            f"the folder, or give this benchmark another name."
+            f"its folder, or give this benchmark another name."
         )
     check_same(asked.benchmark, _conditions(asked), _conditions(recorded))
     _check_same_sample(asked.plan, recorded.plan)
@@ -119,8 +119,8 @@ def _check_same_sample(asked: Plan, recorded: Plan) -> None:
     if both := sorted(newly | formerly):
         raise PlanError(
             f"{recorded.id} cannot be extended by this plan, because all configurations of a benchmark must run on the "
-            "same problems. Number of problems that have gate tests in only one of the two plans (the recorded plan "
-            f"and this plan): {len(both)}, for example {both[0]}. Give this benchmark another name."
+            "same problems. Problems that have gate tests in only one of the two plans (the recorded plan and this "
+            f"plan): {len(both)} (for example, {both[0]}). Give this benchmark another name."
         )
 
 

@@ -74,9 +74,9 @@ class Tape:
             return None
         if recorded.request != request or not isinstance(recorded.answer, kind):
             raise PlanError(
-                f"Step {ordinal} of the experiment (for example, a model call or a test run) differs from the journal, "
-                "because prompts or code have changed. Restore the earlier prompts and the earlier code, then resume "
-                "with --retry-errors, or start a new benchmark with --fork. Recorded results do not change."
+                f"Step {ordinal} of the experiment (a step is, for example, a model call or a test run) differs from "
+                "the journal, because prompts or code have changed. Restore the earlier prompts and the earlier code, "
+                "then resume with --retry-errors, or start a new benchmark with --fork. Recorded results do not change."
             )
         return recorded.answer
 
@@ -155,7 +155,7 @@ def _tapes(path: Path, history: History) -> dict[str, Tape]:
     except KeyError as error:
         raise JournalError(
             f"The journal {path.name} lacks lines that other lines refer to, so {path.stem} cannot be resumed. Restore "
-            f"the file from a backup, or move it out of the folder and start the benchmark again."
+            f"the file from a backup, or move it out of its folder and start the benchmark again."
         ) from error
 
 

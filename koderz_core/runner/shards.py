@@ -86,9 +86,10 @@ def require_separate(plan: Plan, folder: Path) -> None:
         )
     if plan.shard and (other := next((each for _, each in others if each.count != plan.shard.count), None)):
         raise PlanError(
-            f"{folder} contains {other.name} of this benchmark, but this command runs {plan.shard.name}. All shards "
-            f"must have the same count: --shard {min(plan.shard.number, other.count)}/{other.count}. To divide the "
-            "benchmark differently, use another --data-dir."
+            f"{folder} contains {other.name} of this benchmark, but this command runs {plan.shard.name}. The number "
+            "of shards must be the same in all commands: --shard "
+            f"{min(plan.shard.number, other.count)}/{other.count}. To divide the benchmark differently, use another "
+            "--data-dir."
         )
 
 
@@ -258,8 +259,8 @@ def _check_complete(parts: Sequence[_Part], missing: Sequence[int], *, partial: 
     if missing:
         named = ", ".join(map(str, missing[:MOST_SHOWN])) + (", …" if len(missing) > MOST_SHOWN else "")
         raise UsageError(
-            f"Missing shards: {named} ({len(missing)} of {parts[0].shard.count}). Run these shards, or add --partial "
-            "and run the missing experiments with `koderz resume` after the merge."
+            f"Missing shards: {len(missing)} of {parts[0].shard.count} (numbers: {named}). Run these shards, or add "
+            "--partial and run the missing experiments with `koderz resume` after the merge."
         )
     if part := next((part for part in parts if part.record.without_result), None):
         raise UsageError(

@@ -115,7 +115,7 @@ def client_of(request: Request) -> str:
         return address
     if not _CLIENT_NAME.fullmatch(name):
         raise RequestError(
-            f"The header {CLIENT} is invalid. Use 1 to 64 letters, digits, points, hyphens and underscores.", 400
+            f"The header {CLIENT} is invalid. Use 1 to 64 letters, digits, dots, hyphens and underscores.", 400
         )
     return f"{address} {name}"
 
@@ -154,7 +154,7 @@ async def _body(request: Request) -> bytes:
         raise RequestError(f"The body must be JSON. Send the header Content-Type: {JSON}.", 415)
     if request.headers.get("content-encoding", "identity") != "identity":
         raise RequestError("The body must not be compressed. Send it without Content-Encoding.", 415)
-    too_large = RequestError(f"The body is too large: at most {MOST_BYTES >> 20} MB. Send several requests.", 413)
+    too_large = RequestError(f"The body is larger than {MOST_BYTES >> 20} MB. Send several smaller requests.", 413)
     if int(request.headers.get("content-length", 0)) > MOST_BYTES:
         raise too_large
     parts, size = [], 0

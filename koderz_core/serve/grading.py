@@ -76,5 +76,5 @@ def _extracted(graded: Graded) -> Extraction:
 ENDPOINTS = (
     Endpoint("POST", "/v1/grade", "Grade one or many programs.", grade, GradeAnswer, GradeRequest),
     Endpoint("POST", "/submit", "Grade a model's reply to a problem.", submit, SubmitAnswer, SubmitRequest),
-    Endpoint("POST", "/run_code", "Run a Python program without a verdict.", run_code, RunCodeAnswer, RunCodeRequest),
+    Endpoint("POST", "/run_code", "Run a Python program, without grading it.", run_code, RunCodeAnswer, RunCodeRequest),
 )

@@ -50,10 +50,14 @@ class SentProgram(Sent, frozen=True):
         if not self.tests and not (self.dataset and self.problem):
             raise ValueError("Give both dataset and problem")
         if self.tests and self.completion is not None:
-            raise ValueError("A completion continues the prompt of a problem. With tests, send a solution or an answer")
+            raise ValueError(
+                "A completion continues the prompt of a problem, so it needs dataset and problem. With tests, send a "
+                "solution or an answer"
+            )
         if self.seconds is not None and not self.tests:
             raise ValueError(
-                "The field seconds limits only your own tests. koderz sets the time limits of the tests in a dataset"
+                "The time limit in the field seconds applies only to your own tests. koderz sets the time limits of "
+                "the tests in a dataset"
             )
 
     @property

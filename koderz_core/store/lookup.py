@@ -44,7 +44,7 @@ def find_problem(index: Index, name: str | None) -> str | None:
     known = [str(row[0]) for row in index.con.execute(_PROBLEMS).fetchall()]
     fitting = [problem for problem in known if problem == name or problem.rpartition("/")[2] == name]
     if not fitting:
-        raise UnknownNameError("problem in these results", name, known)
+        raise UnknownNameError("problem (no experiment uses it)", name, known)
     return fitting[0]
 
 

@@ -132,7 +132,9 @@ def class_of(name: str) -> type[DataclassStrategy]:
     Raises UnknownNameError, and PlanError for imported results and for an installed strategy that fails.
     """
     if name == IMPORTED:
-        raise PlanError("Imported results cannot be run again: koderz does not know how they were produced.")
+        raise PlanError(
+            "An imported configuration cannot be run again: koderz does not know how its results were produced."
+        )
     strategy = base_of(name)
     outside = None if strategy in STRATEGIES else outside_strategy(strategy)
     if strategy not in STRATEGIES and outside is None:

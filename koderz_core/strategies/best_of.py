@@ -27,7 +27,7 @@ MOST = 256
 
 @dataclass(frozen=True, slots=True)
 class BestOf(Reminded):
-    """Test several programs and choose among the best by a vote on their behaviour, then by a judge.
+    """Test several programs and choose among the best by a vote on their behaviour; a judge decides ties.
 
     The vote compares the results of these programs for the same function calls, which come from the problem's text and
     from the tester. Programs with the same results form a group, and the largest group wins. If several groups share

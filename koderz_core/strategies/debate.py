@@ -53,8 +53,8 @@ class Debate(Reminded):
     )
     shown_tokens: int = parameter(
         3000,
-        "Maximum number of tokens that the positions of the previous round may use in a prompt.",
-        label="Maximum tokens for positions",
+        "Maximum number of tokens that the personas' positions of the previous round may use in a prompt.",
+        label="Maximum tokens for the previous round",
         group="Prompt",
         needs="rounds",
     )

@@ -74,7 +74,9 @@ ROLES: Mapping[str, RoleFacts] = {
     "spec": RoleFacts("Writes a spec of the problem before the first program.", ("spec",)),
     "coder": RoleFacts("Writes the programs.", ("coding", "extraction"), writes_programs=True),
     "reviewer": RoleFacts("Reviews the attempts so far and advises the coder.", ("review",)),
-    "tester": RoleFacts("Writes its own tests or example calls, which never affect the score.", ("testing",)),
+    "tester": RoleFacts(
+        "Writes its own tests or example calls, which are never used to score a program.", ("testing",)
+    ),
     "judge": RoleFacts("Chooses among equally good programs, or summarises a debate.", ("judging",)),
     "speaker": RoleFacts("Writes the turns of the personas in a debate.", ("debating",)),
     "critic": RoleFacts("Criticises a program.", ("critique",)),

@@ -57,7 +57,7 @@ SHARED: Mapping[str, Meaning] = {
         "Maximum number of tokens in a spec or a review. Longer texts are cut off.", "Maximum review tokens", "Review"
     ),
     "tests": Meaning(
-        "Maximum number of tests or example calls that the tester writes. They never affect the score.",
+        "Maximum number of tests or example calls that the tester writes. They are never used to score a program.",
         "Maximum tests by the tester",
         "Review",
     ),

@@ -49,8 +49,8 @@ class Router(Reminded):
     """Ask the coder that a fitted selector predicts to be the best. The prediction uses only the problem's text.
 
     The journal records the prediction for each coder, and the probability that this coder is chosen. With ``checks``,
-    each program is tested on the gate tests. The next coder is called if the call lowers the expected price of an error
-    by more than it costs. The program that is most probably right is submitted.
+    each program is tested on the gate tests. The next coder is called if this lowers the expected price of an error
+    by more than the call costs. The program that is most probably right is submitted.
     """
 
     several: ClassVar = ("coder",)
@@ -59,14 +59,16 @@ class Router(Reminded):
     shows_attempts: ClassVar = False
 
     selector: str = parameter(
-        "", "Name of the fitted selector, set by coder=select:learned. `koderz selector fit` makes a selector."
+        "", "Name of a selector that `koderz selector fit` has made. coder=select:learned sets this parameter."
     )
     error_usd: float = parameter(
-        0.0, "Price of a wrong answer in dollars. With 0, only the probability of success counts.", label="Error price"
+        0.0,
+        "Price of a wrong answer in dollars. With 0, the router considers only the probability of success.",
+        label="Error price",
     )
     checks: bool = parameter(
         False,
-        "Test each program. Call the next coder if the call lowers the expected price of an error by more than it "
+        "Test each program. Call the next coder if this lowers the expected price of an error by more than the call "
         "costs.",
         needs="error_usd",
     )

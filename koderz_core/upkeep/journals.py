@@ -120,14 +120,14 @@ def _repair_lines(path: Path) -> Repair:
         before = _rewrite(path, lambda line: _stays(line, lost))
     again = f". Experiments that may be affected: {len(lost)}. To run them again: koderz resume {path.stem}"
     removed = _removed([number for number, info in enumerate(infos, 1) if info.corrupt])
-    return Repair(path.stem, f"{removed}{again if lost else ''}. The original file is {before.name}")
+    return Repair(path.stem, f"{removed}{again if lost else ''}. koderz kept the original file as {before.name}")
 
 
 def _remove_corrupt_lines(path: Path) -> Repair:
     with acquire(path):
         corrupt = [number for number, line in enumerate(lines(path), 1) if line.corrupt]
         before = _rewrite(path, lambda line: not line.corrupt)
-    return Repair(path.stem, f"{_removed(corrupt)}. The original file is {before.name}")
+    return Repair(path.stem, f"{_removed(corrupt)}. koderz kept the original file as {before.name}")
 
 
 def _rewrite(path: Path, stays: Callable[[Line], bool]) -> Path:

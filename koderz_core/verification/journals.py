@@ -71,7 +71,7 @@ class Verified:
 def verify_journal(name: str, entries: Sequence[Entry], journal: Tally) -> Verified:
     """Verify the entries of a journal, of which ``journal`` is the tally. ``name``: of the benchmark, from its file."""
     if not journal.opened:
-        return Verified(name, {}, (Difference("the first line", name, "it contains no plan", "a header"),))
+        return Verified(name, {}, (Difference("the first line", name, "it contains no plan", "a header with a plan"),))
     texts: dict[str, str] = {}  # the hash that names a text -> the hash that it has
     named: dict[str, str] = {}  # the hash of a text -> the experiment that first names it
     for entry in entries:

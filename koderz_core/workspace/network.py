@@ -25,7 +25,7 @@ def seconds_of(text: str) -> float:
     if not 0 < seconds <= KEPT_DAYS * DAY:
         raise UsageError(
             f"{text!r} is not a period. Write a number followed by m, h or d, such as 90m, 12h or 1d. The maximum "
-            f"is {KEPT_DAYS}d, because the log keeps no earlier days."
+            f"is {KEPT_DAYS}d, because the log keeps each connection for {KEPT_DAYS} days."
         )
     return seconds
 

@@ -75,8 +75,8 @@ def values(selector: Selector, choices: Sequence[Choice]) -> Mapping[str, OffPol
     ]
     if not kept:
         raise UsageError(
-            "No benchmark has recorded randomly chosen models on problems that are new to the selector. First run a "
-            "benchmark with 'router coder=select:learned explore=true' on problems that the selector was not fitted to."
+            "The benchmarks contain no random choice of a model for a problem that the selector was not fitted to. "
+            "First run a benchmark with 'router coder=select:learned explore=true' on such problems."
         )
     models = tuple(dict.fromkeys(model for choice in kept for model in choice.models))
     logged: defaultdict[str, list[Logged]] = defaultdict(list)

@@ -134,7 +134,9 @@ class Repositories:
         try:
             replace_file(path, msgspec.json.format(msgspec.json.encode(summary), indent=1))
         except OSError as error:
-            raise DataError(f"{path} cannot be written ({error.strerror}), so the call was not recorded.") from error
+            raise DataError(
+                f"{path} cannot be written ({error.strerror}), so the model call for the summary was not recorded."
+            ) from error
         return summary
 
     def _record_path(self) -> Path:

@@ -129,8 +129,8 @@ def _require_use(opened: Workspace, benchmarks: Collection[str], how: Repricing)
     models = sorted({model for row in opened.results.benchmarks() if row.id in benchmarks for model in row.models})
     if how.prices and not any(map(how.states, models)):
         raise UsageError(
-            f"{how.file} states prices for {', '.join(how.prices)}, but the benchmarks used {', '.join(models)}. Name "
-            "the tables of the file after the models of the benchmarks, or after the providers of these models."
+            f"{how.file} states prices for {', '.join(how.prices)}, but the benchmarks used {', '.join(models)}. In "
+            "the file, name each TOML table after a model of the benchmarks, or after the provider of such a model."
         )
 
 

@@ -72,7 +72,10 @@ class Selectors:
         except (OSError, msgspec.DecodeError, msgspec.ValidationError) as error:
             raise DataError(f"The selector {file} cannot be read: {error}. Fit it again.") from error
         if selector.id != found[0]:
-            raise DataError(f"The selector {file} was changed after it was fitted: its hash differs. Fit it again.")
+            raise DataError(
+                f"The selector {file} was changed after it was fitted: its content does not match the hash in its "
+                "file name. Fit it again."
+            )
         return selector
 
     def value(self, name: str, benchmarks: Sequence[str]) -> Mapping[str, OffPolicy]:
@@ -135,7 +138,7 @@ def _check_after(selector: Selector, gate: str) -> None:
     if selector.after is None:
         raise PlanError(
             f"The selector {selector.name} cannot judge programs, because the benchmarks that it was fitted to contain "
-            "too few programs with both gate and held-out results. Omit `checks`, or fit a selector that also uses "
+            "too few programs with both gate and held-out results. Omit `checks`, or also fit the selector to "
             "benchmarks with the strategy ladder, retry or repair."
         )
     if selector.after.gate != gate:

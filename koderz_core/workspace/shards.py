@@ -39,6 +39,6 @@ class Shards:
         if not found:
             raise UsageError(
                 f"{name} is not a file, and {self.settings.journals_dir} contains no shards of a benchmark with this "
-                "id or name. Name the journals of the shards."
+                "id or name. Give the paths of the shards' journals."
             )
         yield from found

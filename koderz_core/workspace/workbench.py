@@ -195,7 +195,7 @@ class Workbench:
             )
         if searches(wanted.parameters):
             raise PlanError(
-                "A task of the workbench cannot search the web, because the queries would contain names from your "
+                "koderz fix and koderz ask cannot search the web, because the queries would contain names from your "
                 "program. Omit the parameter search."
             )
         order = Order([_with_room(wanted, problem)], "all", seed, budget=budget or Budget())

@@ -101,8 +101,8 @@ def show_warnings(comparison: Comparison) -> None:
         st.warning(
             f"Two kinds of scores are compared on {numbered(comparison.mixed_problems, 'problem')}. For "
             "configurations marked *, the tests that stop the loop also score the programs (oracle). The other "
-            "configurations are scored by tests that no loop saw (held-out). Therefore the strategies explain only a "
-            "part of the difference.",
+            "configurations are scored by tests that no loop saw (held-out). Therefore differences between these "
+            "two groups are only partly due to the strategies.",
             icon="⚖️",
         )
     if comparison.across:

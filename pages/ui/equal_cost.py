@@ -29,7 +29,8 @@ def show_equal_cost(
 ) -> None:
     """Folded; an address that names the amount opens it."""
     label = (
-        "Share of problems solved with equal dollars, tokens, seconds or joules per problem, with simultaneous bands"
+        "Share of problems solved at equal cost per problem (in dollars, tokens, seconds or joules), with simultaneous "
+        "95 % bands"
     )
     part = st.expander(label, AXIS in st.query_params, icon="⚖️", on_change="rerun", key="equal cost")
     if not part.open:

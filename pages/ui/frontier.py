@@ -38,8 +38,8 @@ from pages.ui.tables import chosen_point, frame, offer_csv, show_numbers, show_p
 BUDGET, NO_LIMIT = "budget", "no limit"
 PAIR = "pair"  # in the address: the configuration that is compared with the baseline
 CLICK = (
-    "Click a point: the whole page then compares its configuration with the baseline. Click the point again to make "
-    "its configuration the baseline."
+    "Click a point to compare its configuration with the baseline in all parts of the page. Click the point again to "
+    "make its configuration the baseline."
 )
 COLOURS = {"configuration": "Color by configuration", "tier": "Color by tier"}
 
@@ -75,8 +75,8 @@ def show_frontier(comparison: Comparison, about: str, pair: Pair | None = None) 
     table = compositions_table(comparison)
     if table.rows:
         st.caption(
-            f"{table.title}. The column `models` names one other role than the coder, that with the highest tier, if "
-            "this tier is higher than the coder's tier."
+            f"{table.title}. The column `models` states the tier of the coder. If other roles have a higher tier, the "
+            "column also states the highest tier, with one role that has this tier."
         )
         show_words(table)
         offer_csv("compositions", composition_rows(comparison))

@@ -48,7 +48,7 @@ def _order(workspace: Workspace) -> ImportOrder:
     model = right.text_input(
         "Model",
         placeholder="default: the name of the file",
-        help="The model to which koderz assigns results that name no model.",
+        help="The model to which koderz assigns results without a model name.",
     )
     name = left.text_input("Name of the benchmark", placeholder="default: the name of the file")
     columns = right.text_input(
@@ -72,7 +72,8 @@ def _order(workspace: Workspace) -> ImportOrder:
             right.text_input(
                 "Prices",
                 placeholder="gpt-4o=2.5,10",
-                help="US dollars per million input and output tokens, as MODEL=IN,OUT, separated by spaces.",
+                help="Entries MODEL=IN,OUT, separated by spaces. IN and OUT: US dollars per million input and output "
+                "tokens.",
             ).split()
         ),
         as_stated=left.toggle("Use the results that the file states", help="koderz grades no programs (--as-stated)."),

@@ -67,8 +67,9 @@ def _variant(workspace: Workspace, opened: OpenDraft, dataset: str, initial: str
     if not variants:
         return dataset
     about = (
-        "In a variant of the dataset, koderz has changed each problem. renamed: other names; rephrased: other words in "
-        "the text; impossible: one test is false. Variants show whether a model recalls solutions or cheats."
+        "In a variant of the dataset, koderz has changed each problem. `renamed`: other names; `rephrased`: other "
+        "words in the text; `impossible`: one test expects a wrong value. Variants show whether a model recalls "
+        "solutions or cheats."
     )
     names, key = ["", *variants], opened.key("variant")
     place = names.index(initial) if initial in names else 0

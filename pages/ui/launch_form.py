@@ -37,9 +37,9 @@ ABOUT_ABLATIONS = (
     "interval or another temperature. The variants show how much each part contributes."
 )
 ABOUT_BASELINES = (
-    "Also run the strategy `direct` on the same problems: with the coder, and with every spec or reviewer model that "
-    "belongs to the tier frontier or small frontier. Without these baselines, the benchmark cannot show how "
-    "supervision changes success and cost."
+    "Also run the strategy `direct` on the same problems: with the coder, and with every spec or reviewer model "
+    "whose tier is `frontier` or `small frontier`. Without these baselines, the benchmark cannot show how supervision "
+    "changes success and cost."
 )
 ABOUT_UNPRICED = (
     "Also call models without a known price. The budget and the budget per experiment count calls to these models as "
@@ -261,7 +261,7 @@ def _problems(workspace: Workspace, opened: OpenDraft) -> Draft:
             help="Number of experiments per configuration and problem.",
         )
         seed = st.number_input("Seed", 0, value=draft.seed, key=opened.key("seed"))
-        about = "A name distinguishes benchmarks with the same plan."
+        about = "To run the same plan as a separate benchmark, enter another name."
         name = st.text_input("Name (optional)", draft.name, key=opened.key("name"), help=about)
     return replace(draft, repeats=int(repeats), seed=int(seed), name=str(name))
 
@@ -275,12 +275,12 @@ def _terms(way: str, initial: str, opened: OpenDraft) -> str:
     if way == "list":
         label = "Problem numbers or ids, separated by commas"
         about = (
-            "To choose only problems of a period, add `since:2024-05-01` or `until:2024-12-31`, as in `all, "
-            "since:2024-05-01`."
+            "To choose only problems whose date is in a certain period, add `since:2024-05-01` or "
+            "`until:2024-12-31`, as in `all, since:2024-05-01`."
         )
         return str(st.text_input(label, initial or "0, 3, 7", key=opened.key("listed"), help=about))
     if way == "sample":
-        proposed, about = int(initial.partition(":")[2] or 20), "The seed selects the problems."
+        proposed, about = int(initial.partition(":")[2] or 20), "The seed determines which problems are drawn."
         size = int(st.number_input("Sample size", 1, value=proposed, key=opened.key("sampled"), help=about))
         return f"sample:{size}"
     return "all"

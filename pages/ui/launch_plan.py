@@ -66,7 +66,7 @@ def show_last_run(benchmarks: Sequence[BenchmarkRow], plan: Plan, started: str) 
                 "choose another seed or name."
             )
         else:
-            st.text(f"📼 Last run of this draft: {called(row)}, {done}.")
+            st.text(f"📼 Last run of this draft: {called(row)}, {done} with a result.")
         if row.under_way:
             link("live", "Watch the run", "📡", **{BENCHMARKS: row.id})
         else:

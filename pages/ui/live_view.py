@@ -58,8 +58,8 @@ def show_side(workspace: Workspace, progress: BenchmarkProgress | None) -> None:
         st.dataframe(table, hide_index=True, height=FEED_TALL, column_config=NEWEST_COLUMNS, alt="Newest iterations")
     else:
         st.caption(
-            "No iterations yet. The strategy `direct` never has iterations, because it submits its program without "
-            "testing it."
+            "No iterations yet. Configurations with the strategy `direct` never have iterations, because they submit "
+            "each program without testing it."
         )
 
 

@@ -21,7 +21,10 @@ OPEN = "noise"  # in the address
 
 def show_noise(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, pair: Pair | None) -> None:
     """Folded; an address with ``noise`` opens it."""
-    label = "Sources of variance, effect of more problems or repeats, and contribution of each problem"
+    label = (
+        "Sources of variance, effect of more problems or repeats on the standard error, and contribution of each "
+        "problem to the comparison"
+    )
     part = st.expander(label, OPEN in st.query_params, icon="🎲", on_change="rerun", key="sources of uncertainty")
     if part.open:
         with part:

@@ -16,12 +16,13 @@ from pages.ui.draft import OpenDraft
 
 ABOUT = (
     "Record the primary comparison, its margin and the stopping rule before the first call. Every report then shows "
-    "what was planned, what was done and what changed. The summary shows a hash that you can publish beforehand."
+    "what was planned, what was done and what changed. The summary on this page shows a hash of the registration, "
+    "which you can publish before the first call."
 )
 ABOUT_PRIMARY = (
-    "The configuration and its baseline, by their letters (A is the first configuration) or labels. If this field is "
-    "empty, the benchmark must have exactly two configurations, and the configuration with the strategy direct is the "
-    "baseline."
+    "The configuration to compare and its baseline, separated by a comma. Enter the letter (A is the first "
+    "configuration) or the label of each. If this field is empty, the benchmark must have exactly two configurations, "
+    "and the configuration with the strategy direct is the baseline."
 )
 ABOUT_MARGIN = (
     "The largest number of percentage points by which a configuration may be worse than the baseline and still "

@@ -21,13 +21,14 @@ from pages.ui.text import show_text, worded
 
 PLACE = "writing rules"  # in the session
 ABOUT_SUMMARY = (
-    "A model can summarize the repository from the map. The model receives names, numbers, the subjects of commits "
-    "and the first sentences of docstrings, but no other contents of files. The call and its price are recorded in "
-    "the data folder."
+    "A model can summarize the repository from the map. The model receives the map: names and numbers, the first "
+    "sentences of docstrings and the subjects of commits, but no other contents of files. The call and its price are "
+    "recorded in the data folder."
 )
 ABOUT_RULES = (
-    "Rules for coding agents, generated from the facts above. koderz changes only the part between its two marker "
-    "lines. Read the preview before you write the file, because it quotes texts of the repository."
+    "Rules for coding agents, generated from the facts above. In a rules file, koderz changes only the lines between "
+    "its two marker lines. Read the preview before you write the file: the rules quote texts of the repository, and "
+    "your agent will follow the instructions in the file."
 )
 ABOUT_FEATURE = (
     "A prompt for a coding agent of your choice, with the goal, the files that are probably relevant, the constraints "
@@ -88,7 +89,7 @@ def offer_summary(workspace: Workspace, opened: OpenRepository, models: Sequence
     with edge(), st.container(horizontal=True, vertical_alignment="bottom", key="summary"):
         model = st.selectbox("Model", models, index=None, key="summary model", accept_new_options=True)
         leaves = bool(model) and workspace.repositories.leaves_machine(str(model))
-        label = "Send the map to this provider" if leaves else "Write the summary"
+        label = "Send the map to the provider of this model" if leaves else "Write the summary"
         if st.button(label, key="summarize", icon="☁️" if leaves else "📝", disabled=not model):
             with st.spinner("The model is writing"):
                 opened.summary = workspace.repositories.summarize(opened.map, str(model))

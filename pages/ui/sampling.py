@@ -19,7 +19,9 @@ from pages.ui.tables import offer_csv, show_picture, show_words
 DRAWS = "draws"  # in the address
 LEADING = ("k", "pass@k [95 %]", "pass^k [95 %]", "coverage [95 %]", "selected [95 %]", "$ per extra solve [95 %]")
 """Columns right after the letter, so that they are visible on a narrow screen."""
-LABEL = "pass@k, pass^k, coverage of the tested programs, and the price of a further draw"
+LABEL = (
+    "pass@k, pass^k, share of experiments in which a tested program is right (coverage), and price of a further draw"
+)
 
 
 def show_sampling(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, pair: Pair | None) -> None:

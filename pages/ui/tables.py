@@ -248,7 +248,7 @@ def show_numbers(name: str, alt: str, table: pd.DataFrame, records: Sequence[Map
         st.dataframe(table, hide_index=True, alt=f"{alt}, as a table", placeholder="–", key=f"table of {name}")
         with st.container(horizontal=True, vertical_alignment="bottom"):
             offer_csv(name, records)
-            label, key = "Image format of the camera button", _format_key(name)
+            label, key = "Format in which the camera button saves the chart", _format_key(name)
             st.segmented_control(label, FORMATS, default=FORMATS[0], key=key, required=True, width="content")
 
 

@@ -72,7 +72,10 @@ def _show_problem(workspace: Workspace, row: ExperimentRow) -> None:
     with place:
         problem = workspace.experiments.problem(row)
         if problem is None:
-            st.caption("The dataset of this problem is missing or has changed. The first prompt contains the problem.")
+            st.caption(
+                "The dataset of this problem is missing or has changed. To read the problem, open the first prompt of "
+                "the experiment."
+            )
             return
         st.text(problem_facts(problem))
         show_parts(parts_of(problem), "problem")

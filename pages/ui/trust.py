@@ -18,8 +18,8 @@ from pages.ui.tables import offer_csv, show_words
 
 TRUST = "trust"  # in the address
 ABOUT = (
-    "Do models recall published solutions, or cheat on the tests? koderz compares the results on variants of the "
-    "problems, and scans the recorded programs without executing them."
+    "Do models recall published solutions, or cheat on the tests? koderz compares the results on the original "
+    "problems with the results on variants of these problems, and scans the recorded programs without executing them."
 )
 
 
@@ -27,7 +27,11 @@ def show_trust(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Com
     """Folded, because it reads all programs; an address that names it opens it."""
     st.caption(ABOUT)
     part = st.expander(
-        "Checks of recall and cheating", TRUST in st.query_params, icon="🔎", on_change="rerun", key=TRUST
+        "Checks for recalled solutions and cheating",
+        TRUST in st.query_params,
+        icon="🔎",
+        on_change="rerun",
+        key=TRUST,
     )
     if not part.open:
         return

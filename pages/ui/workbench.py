@@ -27,7 +27,10 @@ EVERY_SECONDS = 1.0
 ENTERED, WRITTEN, PLACE = "entered tasks", "written task", "writing a task"  # in the session
 EXAMPLE = "def double(number):\n    return number + 2\n"
 EXAMPLE_TESTS = "assert double(2) == 4\nassert double(5) == 10\n"
-ABOUT_PATHS = "A path on the machine that runs koderz. koderz can write the result only if you give a path."
+ABOUT_PATHS = (
+    "A path on the machine that runs koderz. koderz can write the fixed program to your file only if you give the path "
+    "of the file."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -129,7 +129,7 @@ def test_calibration_compares_predictions_with_shares() -> None:
 
 
 def test_a_fit_without_the_extra_or_with_one_model_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(UsageError, match=r"at least two models on the same 20 problems\. Found: 1 models"):
+    with pytest.raises(UsageError, match=r"at least two models on at least 20 common problems\. Found: 1 models"):
         fit("made", Evidence(("small",), ()))
     alike = tuple(replace(case, group=0) for case in world(0, 20).cases)
     with pytest.raises(UsageError, match=r"20 common problems \(1 if near-duplicates count once\)"):

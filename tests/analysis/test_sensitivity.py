@@ -26,7 +26,7 @@ def plan(problems: int = 164, repeats: int = 1, configurations: tuple[Configurat
 def test_without_any_past_a_quarter_is_assumed_and_the_sentence_says_where_that_is_from():
     assert can_show(plan(), []) == (
         "With 164 problems a difference below 8.2 percentage points will usually not be detected; a difference of 11 "
-        "points is detected in four of five benchmarks. If a configuration is exactly as good as the baseline, the "
+        "points is detected with a probability of 80 %. If a configuration is exactly as good as the baseline, the "
         "benchmark shows with a probability of 71 % that this configuration matches the baseline within 10 percentage "
         "points; a probability of 80 % requires 202 problems. These numbers assume that two configurations differ on "
         "about 25 % of the problems, as in koderz' own study (23 to 25 %). koderz uses this study because too few "
@@ -76,7 +76,7 @@ def test_without_earlier_repeats_no_gain_is_assumed_and_the_most_there_could_be_
     assert said.endswith(
         "These numbers also assume that repeats bring no gain in precision, because this gain was not "
         "measured on any earlier pair of configurations; with the largest possible gain in precision, "
-        "the two differences above would be 3.5 and 5 percentage points."
+        "the two detectable differences above would be 3.5 and 5 percentage points."
     )
 
 
@@ -101,5 +101,5 @@ def test_the_sentence_never_speaks_of_more_than_all_problems(n):
 def test_with_many_configurations_a_difference_must_be_larger_to_be_seen():
     six = plan(configurations=tuple(Configuration("direct", {"coder": (f"ollama/{place}",)}) for place in range(6)))
     least = 100 * detectable(164, 0.25, alpha=0.05 / 5)
-    found = f"of {least:.2g} points is detected in four of five benchmarks. These numbers apply to the comparison of 5 "
+    found = f"of {least:.2g} points is detected with a probability of 80 %. These numbers apply to the comparison of 5 "
     assert f"{found}configurations with one baseline." in can_show(six, [])

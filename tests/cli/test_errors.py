@@ -217,7 +217,7 @@ def test_offline_no_address_beyond_this_machine_is_asked(koderz: Any, monkeypatc
 @pytest.mark.parametrize(
     ("kind", "known", "said"),
     [
-        ("problem in these results", ["HumanEval/1"], "'HumanEval/999'. Did you mean: HumanEval/1."),
+        ("problem (no experiment uses it)", ["HumanEval/1"], "'HumanEval/999'. Did you mean: HumanEval/1."),
         ("strategy in mine.py", [], "'HumanEval/999'. There are none."),
         ("experiment", None, "'HumanEval/999'."),
     ],

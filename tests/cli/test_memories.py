@@ -43,7 +43,7 @@ def test_lessons_are_distilled_from_journals_and_remembered_once(koderz: Any, mo
     monkeypatch.setenv("KODERZ_MEMORY", "all")
     assert "SCRIPTED" in koderz("cortex", "lessons", "--dry-run").out
     assert "No" in koderz("cortex", "recall", "--kind", "lesson").out
-    assert "Stored: 1 new, 0 updated, 0 unchanged." in koderz("cortex", "lessons").out
+    assert "Lessons stored: 1 new, 0 updated, 0 unchanged." in koderz("cortex", "lessons").out
     again = json.loads(koderz("cortex", "lessons", "--json").out)
     assert again["kept"] == {"added": 0, "renewed": 0}
     assert again["lessons"][0]["problems"]

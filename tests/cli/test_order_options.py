@@ -108,5 +108,6 @@ def test_what_a_page_needs_stands_in_the_workspace() -> None:
 def test_a_model_that_is_left_to_be_chosen_is_told_once_with_the_reason(koderz: Any, command: tuple[str, ...]) -> None:
     said = koderz(*command, "--coder", "select:fixed:scripted/strong+scripted/weak")
     assert (said.out + said.err).count(
-        "The policy fixed selected the coder for direct: scripted/strong (number 1 of 2 in the given order)."
+        "koderz selected the coder for direct with the policy fixed: "
+        "scripted/strong (number 1 of 2 in the given order)."
     ) == 1

@@ -41,7 +41,7 @@ def test_switching_off_what_a_strategy_does_not_have_is_no_error(koderz: Any) ->
 
 def test_a_baseline_model_runs_directly_beside_the_others(koderz: Any) -> None:
     said = koderz(*BENCHMARK, "--mode", "zero-shot", "--baseline-model", "scripted/strong")
-    assert "Baselines to compare with: direct SCRIPTED strong." in said.err
+    assert "Baselines that koderz adds for the comparison: direct SCRIPTED strong." in said.err
     assert "--no-baselines" not in said.err
     labels = {row["label"] for row in koderz("results", "--json").json}
     assert labels == {"direct SCRIPTED weak", "direct SCRIPTED strong"}

@@ -18,7 +18,7 @@ def test_a_second_benchmark_reuses_answers_says_so_beside_the_money_and_is_sound
     assert koderz("verify", "second").code == 0
     counted = koderz("compare", "second", "--format", "json", "--count-cached").json
     assert counted["findings"][0].startswith("Re-priced with recorded prices.")
-    assert "Deleted: the response cache with 1 answer" in koderz("prune", "--cache", "--yes").out
+    assert "Deleted the response cache with 1 answer" in koderz("prune", "--cache", "--yes").out
     assert "with 0 answers" in koderz("prune", "--cache").out
 
 

@@ -38,7 +38,7 @@ def test_no_experiment_starts_after_the_decision(ran: Any, journals: Path) -> No
     assert not any(isinstance(event, ExperimentStarted) for event in recorded[at:])
     assert sum(isinstance(event, ExperimentFinished) for event in recorded) < 164
     assert ran.code == 0
-    assert "Stopped early by the registered rule after" in ran.err
+    assert "The registered stopping rule ended this benchmark early" in ran.err
     assert "Saved: " in ran.err
 
 
@@ -70,11 +70,11 @@ def test_results_and_the_live_page_call_no_experiment_missing_that_the_decision_
     koderz: Any, ran: Any, tmp_path: Path
 ) -> None:
     text = " ".join(koderz("results").out.split())
-    assert ("Stopped early by the registered rule after" in text, "Partial" in text) == (True, False)
+    assert ("stopping rule ended this benchmark early, after" in text, "Partial" in text) == (True, False)
     with open_workspace(home=tmp_path / "home") as opened:
         (row,) = opened.results.benchmarks()
         shown = board(opened.results.progress(row.id))
-    assert shown.figures[0] == ("state", "finished early: matches the baseline")
+    assert shown.figures[0] == ("state", "finished early: the configuration matches the baseline")
     assert (shown.bar.share, "not run because of the stopping rule" in shown.bar.text) == (1.0, True)
     assert all("not run because of" in line and "partial" not in line for line in shown.rates)
 
@@ -84,7 +84,7 @@ def test_a_decided_benchmark_stays_decided_and_is_verified(koderz: Any, ran: Any
     (journal,) = journals.glob("*.jsonl")
     for command in (("resume", journal.stem), RUN):
         said = koderz(*command)
-        assert (said.code, "Stopped early" in said.err) == (0, True)
+        assert (said.code, "ended this benchmark early" in said.err) == (0, True)
     assert not [event for event in events(journals)[before:] if isinstance(event, ExperimentStarted)]
     assert koderz("verify", journal.stem).code == 0
 

@@ -135,7 +135,7 @@ def test_without_a_shard_only_a_partial_merge_is_made_and_resume_runs_the_rest(
 ) -> None:
     first, second = journals(two)
     missing = koderz("merge", first, "--data-dir", tmp_path / "new")
-    assert (missing.code, "Missing shards: 2 (1 of 2)" in missing.err) == (2, True)
+    assert (missing.code, "Missing shards: 1 of 2 (numbers: 2)" in missing.err) == (2, True)
     partial = koderz("merge", first, "--partial", "--data-dir", tmp_path / "new")
     id_ = first.stem.partition("-")[0]
     assert f"To run the experiments without a result: koderz resume {id_}" in partial.out
@@ -253,7 +253,7 @@ def test_a_benchmark_is_not_divided_in_two_ways_in_one_folder(koderz: Any, two: 
     whole = journals(two)[0].stem.partition("-")[0]
     assert f"koderz merge {whole}" in benchmark(koderz, two, "--max-cost", 3).err
     other = benchmark(koderz, two, "--max-cost", 3, "--shard", "1/3")
-    assert (other.code, "All shards must have the same count: --shard 1/2" in other.err) == (2, True)
+    assert (other.code, "The number of shards must be the same in all commands: --shard 1/2" in other.err) == (2, True)
     koderz("merge", whole, "--data-dir", two)
     again = benchmark(koderz, two, "--max-cost", 3, "--shard", "1/2")
     assert (again.code, f"koderz resume {whole}" in again.err) == (2, True)
@@ -311,8 +311,8 @@ def test_a_part_of_a_job_array_names_no_shard(monkeypatch: pytest.MonkeyPatch) -
     with pytest.raises(PlanError, match="SLURM_ARRAY_TASK_ID/16"):
         shard_numbers("auto")
     slurm(monkeypatch, id=7, min=3, max=7, count=2, step=1)
-    with pytest.raises(PlanError, match="Slurm reports another array"):
+    with pytest.raises(PlanError, match="Slurm reports an array that does not meet"):
         shard_numbers("auto")
     slurm(monkeypatch, id=3, min=3, max=4, count=2, step=1)  # as shard 1/2 it would run another half
-    with pytest.raises(PlanError, match="Slurm reports another array"):
+    with pytest.raises(PlanError, match="Slurm reports an array that does not meet"):
         shard_numbers("auto")

@@ -12,7 +12,7 @@ from koderz_core.records import Problem, PublicProblem, TestSet
 from koderz_core.sandbox import reference
 from koderz_core.workspace import open_workspace
 
-WEAK = "these tests cannot distinguish right from wrong programs"
+WEAK = "weak tests (a third of the mutants or more survive)"
 
 
 def row(name: str, parameters: str, body: str, *asserts: str, **fields: object) -> dict[str, Any]:
@@ -57,7 +57,7 @@ def test_tests_that_a_third_of_the_mutants_pass_are_weak_and_a_mutant_without_en
     assert named == {"sort": True, "add": False, "loop": False}
     assert "none " in said.out
     assert "the problem has no canonical solution" in said.out
-    assert "right from wrong programs: 1 of 3." in said.out.replace("\n", " ")
+    assert "Problems with weak tests: 1 of 3." in said.out.replace("\n", " ")
     scores = koderz("list-problems", "--dataset", file, "--mutation-score", "--json").json["mutation_scores"]
     assert {"line": 3, "change": "sorted(x) -> x"} in scores[0]["score"]["survivors"]
     assert (scores[2]["score"]["killed"], scores[2]["weak"]) == (scores[2]["score"]["mutants"], False)

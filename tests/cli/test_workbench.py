@@ -208,4 +208,4 @@ def test_a_task_never_searches_the_web(koderz: Any, answers: Answers, write: Wri
     server, (file, tests) = answers("unused"), write()
     said = koderz("fix", file, "--tests", tests, "--configuration", "repair coder=vllm/it search=stackoverflow")
     assert (said.code, server.bodies) == (2, [])
-    assert "A task of the workbench cannot search the web" in said.err
+    assert "koderz fix and koderz ask cannot search the web" in said.err

@@ -40,7 +40,7 @@ def test_a_missing_and_a_changed_tree_name_the_command_that_makes_them(settings:
     [
         ("../a.py", b"", "not a relative path"),
         ("/a.py", b"", "not a relative path"),
-        (".git/config", b"", "belongs to git"),
+        (".git/config", b"", "is part of .git"),
         ("a.bin", b"\0" * (1 << 20) + b"1", "too large for a binary file"),
     ],
 )

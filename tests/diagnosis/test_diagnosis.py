@@ -85,7 +85,7 @@ def test_a_journal_whose_writer_died_names_it_and_the_way_on(settings: Settings)
         writer.wait()
     path.touch()
     found = only([finding for finding in check_journals(settings) if finding.subject == "bench_b"])
-    assert f"the last process that wrote to this journal ({writer.pid}) ended" in found.said
+    assert f"the last process that wrote to this journal (process {writer.pid}) ended" in found.said
     assert found.cure == "koderz resume bench_b"
 
 

@@ -37,7 +37,7 @@ def test_a_broken_file_is_refused_with_its_lines(server: Serve, page: Page, tmp_
     file.write_text('{"task_id": "HumanEval/0", "solution": "pass"}\n{"task_id": "HumanEval/1"}\n', encoding="utf-8")
     page.goto(f"{server().url}/export")
     page.locator("input[type=file]").set_input_files(file)
-    expect(page.get_by_text("answers.jsonl (samples) has 1 wrong line").first).to_be_visible()
-    expect(page.get_by_text("line 2: has none of completion, solution, answer").first).to_be_visible()
+    expect(page.get_by_text("answers.jsonl (samples) has 1 invalid line").first).to_be_visible()
+    expect(page.get_by_text("line 2: has none of the fields completion, solution, answer").first).to_be_visible()
     expect(page.get_by_text(tempfile.gettempdir())).to_have_count(0)
     assert page.get_by_role("button", name="Import").count() == 0

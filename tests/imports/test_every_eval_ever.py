@@ -272,7 +272,7 @@ def test_an_aggregate_without_its_samples_is_refused_with_its_score(koderz: Any,
     file.write_text(json.dumps(aggregate, indent=2))
     said = koderz("import", file)
     assert said.code == 3
-    assert "'arc': score 0.75, 40 samples" in said.err
+    assert "the score 0.75 for 'arc' (40 samples)" in said.err
     assert "problem by problem" in said.err
     written(tmp_path / "x_samples.jsonl", line())
     assert "SHA-256" in koderz("import", file).err

@@ -95,7 +95,7 @@ def test_a_refused_key_names_the_variable_to_set(server: Server, status: int) ->
 
 def test_a_model_that_is_not_pulled_is_answered_with_the_command_that_does_it(server: Server) -> None:
     error = failure(server, sends(404, {"error": "model 'qwen2.5-coder:7b' not found"}), QWEN)
-    cure = "`ollama list` shows the installed models, and `ollama pull qwen2.5-coder:7b` downloads this model"
+    cure = "`ollama list` shows the installed models, and `ollama pull qwen2.5-coder:7b` downloads the model"
     assert f"has no such model. {cure}" in str(error)
 
 

@@ -76,7 +76,7 @@ def test_a_failed_test_method_is_shown_in_full_and_named_in_the_table() -> None:
         "AssertionError: **b** <i>",
     ]
     assert "Test 2: StackTest.test_x" in said(app)
-    assert "passed a test that was changed so that it must fail" in said(app)
+    assert "passed a test that koderz had changed so that every correct program fails it" in said(app)
 
 
 def test_a_faked_result_is_explained_with_its_outcome(visit: Visit, tmp_path: Path, settings: Settings) -> None:
@@ -85,4 +85,4 @@ def test_a_faked_result_is_explained_with_its_outcome(visit: Visit, tmp_path: Pa
     journal.write_bytes(journal.read_bytes().replace(b'"assertion"', b'"faked"'))
     app = visit("problems", experiment=plan.experiments()[0].id)
     assert "unsolved (faked)" in said(app)
-    assert "passed a test that was changed so that it must fail" in said(app)
+    assert "passed a test that koderz had changed so that every correct program fails it" in said(app)

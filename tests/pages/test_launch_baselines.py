@@ -19,7 +19,8 @@ def _a_frontier_model(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_baselines_are_part_of_a_supervised_benchmark_until_they_are_turned_off(visit: Visit) -> None:
     app = visit("launch")
     next(box for box in app.selectbox if box.label == "Reviewer").set_value("scripted/strong").run()
-    assert "Baselines to compare with: direct SCRIPTED strong. Cost of the baselines: at most $" in said(app)
+    added = "Baselines that koderz adds for the comparison: direct SCRIPTED strong."
+    assert f"{added} Cost of the baselines: at most $" in said(app)
     assert app.metric[0].value == "9"
     assert "--no-baselines" not in app.code[-1].value
     app.checkbox(key="baselines 1").uncheck().run()

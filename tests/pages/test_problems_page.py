@@ -105,5 +105,5 @@ def test_tests_that_a_cached_mutation_score_shows_as_weak_are_named(visit: Visit
     folder = load_settings().cache_dir / "mutation"
     scores = MutationScores(folder, pytest.fail, lambda _problem, _policy: pytest.fail("computed"))
     scores.keep(recorded.dataset.sha256, {weak: MutationScore(9, 6, 6), sound: MutationScore(9, 7, 7)})
-    named = f"Problems whose tests cannot distinguish right from wrong programs: 1 ({weak}: 6 of 9 mutants killed)."
+    named = f"Problems with weak tests (a third of the mutants or more survive): 1 ({weak}: 6 of 9 mutants killed)."
     assert (named in said_before, named in said(visit("problems", benchmarks=recorded.id))) == (False, True)

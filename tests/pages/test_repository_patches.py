@@ -95,7 +95,7 @@ def test_tests_are_listed_by_what_the_patch_changed() -> None:
     assert list(broken["start → now"]) == ["✓ → ✗ broken"]
     assert list(kept["test"]) == ["test_kept"]
     assert "Test 2: t.py::T::test_still" in said(app)
-    assert "passed a test that was changed so that it must fail" in said(app)
+    assert "passed a test that koderz had changed so that every correct program fails it" in said(app)
 
 
 def test_the_steps_of_a_task_show_the_patch_and_the_tests_that_it_fixed(visit: Visit, run: Plan) -> None:
@@ -128,7 +128,7 @@ def test_the_problem_shows_its_package_its_tests_its_files_and_on_request_the_so
 
 def test_new_run_names_the_kind_and_the_gate_that_suits_it_and_refuses_examples(visit: Visit, run: Plan) -> None:
     app = visit("launch", clone=run.id)
-    assert "Kind repo: the model writes changes of the files of a repository." in said(app)
+    assert "Kind repo: the model writes changes to the files of a repository." in said(app)
     assert "pytest is installed. Recommended gate: split:0.5." in said(app)
     gate = next(box for box in app.selectbox if box.label == "Gate tests")
     gate.select("examples").run()

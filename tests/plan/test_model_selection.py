@@ -45,8 +45,8 @@ def test_the_model_that_solved_more_elsewhere_is_planned_and_the_plan_says_why(m
     assert (one.role, one.policy, [row.model for row in one.ranked]) == ("coder", "quality", [STRONG, NEVER])
     assert [row.score for row in one.ranked] == [1.0, 0.0]
     assert (
-        sentence(one) == f"The policy quality selected the coder for direct: {STRONG} (solved 100.0% on 3 problems). "
-        f"Next in the ranking: {NEVER}."
+        sentence(one) == "koderz selected the coder for direct with the policy quality: "
+        f"{STRONG} (solved 100.0% on 3 problems). Next in the ranking: {NEVER}."
     )
 
 

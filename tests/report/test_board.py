@@ -28,7 +28,7 @@ def test_a_rate_of_some_experiments_is_partial_and_has_its_best_and_worst_case()
     (line,), _ = rates([experiment(7, "solved"), experiment(8, None)])
     assert (
         line == "A direct: solved 100 % [21, 100] of 1 experiment · partial: 1 of 2 experiments without a result "
-        "(worst to best case: 50 to 100 %)"
+        "(success rate from worst to best case: 50 to 100 %)"
     )
 
 

@@ -38,7 +38,7 @@ def test_the_best_the_cheapest_and_what_is_significant_are_named_in_a_sentence_e
     assert "and weak (-50 [" in differ
     assert "dull" not in differ
     assert match == ("Match with the baseline base within 10 percentage points: undecided for 3 configurations.")
-    assert cost.startswith("Cost per solved problem of at most 1.25 times the baseline's cost: ")
+    assert cost.startswith("Cost per solved problem at most 1.25 times that of the baseline: ")
     assert brackets == "Brackets contain 95 % intervals; intervals of differences hold simultaneously for 3 pairs."
 
 
@@ -67,7 +67,7 @@ def test_what_matches_the_baseline_and_what_falls_short_are_named() -> None:
     assert said == (
         "Match with the baseline base within 10 percentage points: shown for one; ruled out for two; undecided for 1 "
         "configuration.",
-        "Cost per solved problem of at most 1.25 times the baseline's cost: shown for one and two; undecided for 1 "
+        "Cost per solved problem at most 1.25 times that of the baseline: shown for one and two; undecided for 1 "
         "configuration.",
     )
     alone = answer(replace(found, pairs=pairs[:1])).sentences[-1]

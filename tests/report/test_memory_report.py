@@ -20,7 +20,7 @@ def test_the_chart_has_a_line_for_what_is_measured_and_where_experiments_wait() 
         "used": ([-1.0, 0.0], [6.0, 3.0]),
         "models loaded by koderz (estimate)": ([-1.0, 0.0], [1.0, 0.0]),
         "used GPU memory": ([-1.0, 0.0], [2.0, 1.0]),
-        "experiments wait above this line": ([-1.0, 0.0], [9.0, 9.0]),
+        "limit above which no experiment starts": ([-1.0, 0.0], [9.0, 9.0]),
     }
     assert memory_alt(samples) == "Memory in the last minutes: 3.00 GB used now, 6.00 GB used at the peak."
 

@@ -121,7 +121,7 @@ def test_a_git_that_cannot_switch_programs_off_is_not_asked_for_the_state(
     found = map_repository(committed)
     assert (found.git, found.git_fault) == (
         None,
-        "git before version 2.31 cannot disable the programs that its configuration names",
+        "git is older than version 2.31, so koderz cannot disable the programs that the git configuration names",
     )
     assert "src/shop/cart.py" in {file.path for file in found.files}
 

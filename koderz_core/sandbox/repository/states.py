@@ -50,7 +50,10 @@ def state_of(repository: Repository) -> State:
         texts = {path: _text(files, path) for path in {*repository.editable, *_paths(changes)} if path in files}
         texts = apply_patch(repository.fault, texts)
     except PatchError as error:
-        raise DataError(f"The fault of a task does not apply to {tree.name}: {error}. Make the task again.") from None
+        raise DataError(
+            f"The patch that introduces the fault of a task does not apply to {tree.name}: {error}. Create the task "
+            "again."
+        ) from None
     for path in _paths(changes):
         files.pop(path, None)
     files |= {path: text.encode() for path, text in texts.items()}

@@ -34,7 +34,7 @@ def toolbox(needs: Sequence[str] = ()) -> tuple[Path, ...]:
     if missing := [name for name, path in asked.items() if path is None]:
         raise DataError(
             f"The tests of this repository import {', '.join(map(repr, missing))}, which is not installed. Install it "
-            "next to koderz, or omit the repository."
+            "in the Python environment of koderz, or omit the repository."
         )
     more = (_found(name, folders) for name in _OF_OLD_PYTHONS)
     return tuple(dict.fromkeys(path for path in (*own, *more, *asked.values()) if path))
