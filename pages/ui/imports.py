@@ -72,8 +72,7 @@ def _order(workspace: Workspace) -> ImportOrder:
             right.text_input(
                 "Prices",
                 placeholder="gpt-4o=2.5,10",
-                help="Entries MODEL=IN,OUT, separated by spaces. IN and OUT: US dollars per million input and output "
-                "tokens.",
+                help="Entries MODEL=IN,OUT, separated by spaces. Unit: US dollars per million tokens (input, output).",
             ).split()
         ),
         as_stated=left.toggle("Use the results that the file states", help="koderz grades no programs (--as-stated)."),
