@@ -168,7 +168,7 @@ def _wrong_experiments(entries: Iterable[Entry], journal: Tally) -> Iterator[Dif
         started = entry.event.experiment
         tally = journal.experiments.get(started.id)
         if started.id != entry.experiment:
-            yield Difference("the id", "an experiment that started", started.id, str(entry.experiment))
+            yield Difference("the id", "the experiment in a start event", started.id, str(entry.experiment))
         # Not the seed: the example that comes with koderz has another name than when it was recorded.
         elif tally and (started.configuration, started.problem, started.repeat) != (
             tally.experiment.configuration,
