@@ -190,8 +190,8 @@ class Settings:
     )
     memory_reserve_gb: float | None = _setting(
         None,
-        "The memory in GB that koderz leaves free. If less is free, no experiment starts; if less than half of it is "
-        "free, running experiments pause. 0: never pause. Default: 10 % of the memory, at least 0.25, at most 2 GB.",
+        "The memory in GB that koderz leaves free. If less is free, no experiment starts; below half of this amount, "
+        "running experiments pause. 0: never pause. Default: 10 % of the memory, at least 0.25, at most 2 GB.",
         least=0,
         most=1e6,
     )

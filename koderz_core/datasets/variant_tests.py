@@ -51,7 +51,7 @@ def impossible(problem: Problem) -> Problem | LeftOut:
         return LeftOut(
             problem.id,
             "it has fewer than two asserts, or no assert of the form function(arguments) == value whose call is "
-            "neither in its text nor in another assert",
+            "neither in the problem's text nor in another assert",
         )
     chosen = ([claim for claim in hidden if not claim.binary] or hidden)[-1]
     changed = _with_value(source, chosen.value)

@@ -166,7 +166,7 @@ def run_trial(base: Base, mutation: Mutation, judge: RepositoryTests, least_fail
     if not lacking:
         return Trial(
             key,
-            "no failing test compares its result with a value that koderz keeps outside the test process",
+            "no failing test compares a result with a value that koderz keeps outside the test process",
             noticed=True,
             seconds=found.seconds,
         )

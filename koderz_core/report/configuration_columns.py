@@ -324,10 +324,10 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     share(
         "well_formed",
-        "share of the models' replies in the loop from which koderz extracted a complete program in one piece (rule "
-        "`fence`, `fence-last` or `prose`) or, for a repository task, a change that applies exactly as written (rule "
-        "`search-replace`, `diff` or `whole-file`)",
-        "the strategy tests no programs, or no program has been tested",
+        "among the models' replies in the loop, the share from which koderz extracted a complete program in one piece "
+        "(rule `fence`, `fence-last` or `prose`) or, for a repository task, a change that applies exactly as written "
+        "(rule `search-replace`, `diff` or `whole-file`)",
+        "the strategy tests no programs, or no iteration has ended",
         path="of.well_formed",
     ),
 ]

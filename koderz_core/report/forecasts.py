@@ -94,7 +94,7 @@ def _about_repeats(n: int, repeats: int, pairs: int, expectation: Expectation) -
         )
     best = visible(n, pairs, expectation.discordance, variance_left_by(repeats, 1.0))
     at_best = (
-        f"; with the largest possible gain in precision, the two detectable differences above would be "
+        f"; with the largest possible gain in precision, the two differences stated above would be "
         f"{_points(best.half)} and {_points(best.most)} percentage points"
         if best
         else ""

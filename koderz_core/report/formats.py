@@ -38,7 +38,7 @@ WHY: Mapping[str, str] = {
     "plateau": "because the number of passed tests did not change",
     "repeated_error": "because the same error recurred",
     "repeated_program": "because the last program was the same as an earlier one",
-    "budget": "because half of the budget was used",
+    "budget": "because half of the iterations or of the budget was used",
 }
 """Why a checkpoint was due."""
 

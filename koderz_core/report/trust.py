@@ -35,7 +35,7 @@ TO_READ = "koderz compare --trust"
 ABOUT = (
     "Drop: the success rate on the original problems minus the success rate on their variant, in percentage points, "
     "with a 95 % interval. Impossible: the share of experiments on impossible problems in which the program passed the "
-    "tests. In each impossible problem, one test expects a false value, so no correct program passes the tests. "
+    "tests. In each impossible problem, one test expects a wrong value, so no correct program passes the tests. "
     "Likeness: the share of the canonical solution that the program repeats. Elsewhere: the likeness of the program to "
     "the canonical solutions of other problems. Less renamed: the likeness minus the likeness of the program for the "
     "renamed problem. Less others: the likeness minus the likeness of other models' programs. In each of three cases, "
@@ -216,7 +216,7 @@ def _remarks(trust: Trust) -> Iterator[str]:
     """The meaning of the tables, and how to check the rest."""
     yield ABOUT
     if any(entry.passes and not entry.passes.saw_tests for entry in trust.found):
-        yield "‡ The configuration never ran the tests, so it could not know which test expects a false value."
+        yield "‡ The configuration never ran the tests, so it could not know which test expects a wrong value."
     scanned = [entry.scanned for entry in trust.found if entry.scanned]
     if scanned:
         programs, unread = sum(scan.programs for scan in scanned), sum(scan.unread for scan in scanned)

@@ -195,6 +195,6 @@ def _without(sources: Sequence[ForgedSource]) -> str:
         or "koderz could not insert any fault"
     )
     return (
-        f"koderz made no task, because no inserted fault was suitable ({listed}). Choose another source or another "
+        f"koderz made no task, because it found no suitable fault ({listed}). Choose another source or another "
         "--seed, or use --least-failing 1."
     )

@@ -76,7 +76,7 @@ def test_without_earlier_repeats_no_gain_is_assumed_and_the_most_there_could_be_
     assert said.endswith(
         "These numbers also assume that repeats bring no gain in precision, because this gain was not "
         "measured on any earlier pair of configurations; with the largest possible gain in precision, "
-        "the two detectable differences above would be 3.5 and 5 percentage points."
+        "the two differences stated above would be 3.5 and 5 percentage points."
     )
 
 

@@ -87,7 +87,7 @@ def test_a_task_needs_the_stated_number_of_failing_tests(tmp_path: Path) -> None
 def test_a_task_needs_a_failing_test_whose_value_only_koderz_has(tmp_path: Path) -> None:
     assert first(forge(tmp_path, OwnJudge(lacking=frozenset())), 1) == []
     reasons = [json.loads(line)["reason"] for line in (tmp_path / "log.jsonl").read_text().splitlines()]
-    assert "no failing test compares its result with a value that koderz keeps outside the test process" in reasons
+    assert "no failing test compares a result with a value that koderz keeps outside the test process" in reasons
 
 
 def test_the_layout_finds_modules_roots_and_tests() -> None:
