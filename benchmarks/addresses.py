@@ -53,7 +53,7 @@ CASES = (
     Case("one address", (FAST_MS,), LIMIT, LIMIT),
     Case("one address, twice the limit", (FAST_MS,), 2 * LIMIT, 2 * LIMIT),
     Case("two equal addresses", (FAST_MS, FAST_MS), 2 * LIMIT, LIMIT),
-    Case("speeds 1:3, 8 calls each", (SLOW_MS, FAST_MS), 2 * LIMIT, LIMIT),
+    Case("speeds 1:3, 8 calls per address", (SLOW_MS, FAST_MS), 2 * LIMIT, LIMIT),
     Case("speeds 1:3, 16 calls in total", (SLOW_MS, FAST_MS), 2 * LIMIT, None),
 )
 

@@ -122,10 +122,10 @@ class Settings:
     notices: SecretStr | None = _setting(None, "Other addresses to notify (Apprise), separated by spaces.")
 
     memory: Literal["on", "all", "off"] = _setting(
-        "on", "Whether to store memories of finished experiments. 'all' includes experiments with scripted models."
+        "on", "Whether to store memories of finished experiments. 'all' includes scripted models (mock mode)."
     )
     cortex_path: Path | None = _setting(None, "The index.js of claude-cortex-core.", prefixed=False)
-    cortex_db: Path | None = _setting(None, "The file that contains all memories.", prefixed=False)
+    cortex_db: Path | None = _setting(None, "The file in which the memory server stores all memories.", prefixed=False)
     cortex_command: str = _setting("", "The command that starts a memory server (MCP) other than koderz' own.")
 
     serve_token: SecretStr | None = _setting(
@@ -160,7 +160,7 @@ class Settings:
         above=0,
         most=86_400,
     )
-    retries: int = _setting(7, "The maximum number of retries of a call that failed temporarily.", least=0, most=100)
+    retries: int = _setting(7, "The maximum number of retries per call after temporary errors.", least=0, most=100)
     patience: float = _setting(
         300.0,
         "The time in seconds for which calls wait if a provider fails repeatedly. After that time, the calls fail.",
@@ -223,7 +223,7 @@ class Settings:
         least=0,
         most=1e6,
     )
-    local_usd_per_hour: float = _setting(0.0, "The amortization of this machine in $ per hour.", least=0, most=1e6)
+    local_usd_per_hour: float = _setting(0.0, "The cost of this machine's wear in dollars per hour.", least=0, most=1e6)
     records: str = ""  # the folder of journals and index within the data folder; "": the data folder itself
     stated: frozenset[str] = field(default=frozenset(), repr=False, compare=False)
     """The settings that some source sets, even if to the default."""

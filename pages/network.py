@@ -27,7 +27,7 @@ def main() -> None:
     rows = network.traffic(PERIODS[period])
     st.text(headline(rows, f"the {period}"))
     if network.offline:
-        st.info("KODERZ_OFFLINE is set: koderz refuses every address beyond this machine.", icon="🔒")
+        st.info("KODERZ_OFFLINE is set: koderz refuses all connections beyond this machine.", icon="🔒")
     for table in tables(rows):
         st.header(table.title)
         if table.rows:
@@ -36,7 +36,7 @@ def main() -> None:
             st.caption(EMPTY[table.title])
     st.caption(NOT_COVERED)
     st.caption(
-        "In a terminal, `koderz network` shows the same tables. To refuse all addresses beyond this machine, set"
+        "In a terminal, `koderz network` shows the same tables. To refuse all connections beyond this machine, set"
     )
     st.code("KODERZ_OFFLINE=1", language=None)
     link("launch", "New run", "🚀")

@@ -77,8 +77,8 @@ def _show(home: Path, setting: ShownSetting) -> None:
         return
     if setting.overridden_by:
         st.warning(
-            f"Also set in: {setting.overridden_by}. That value overrides settings.toml, so a value that you save on "
-            "this page has no effect until you remove the other value.",
+            f"Also set in: {setting.overridden_by}. The value there overrides the value in settings.toml, so a value "
+            "that you save on this page has no effect until you remove the overriding value.",
             icon="⚠️",
         )
     key = f"value of {setting.name}"

@@ -14,8 +14,8 @@ from pages.ui.headroom import show_headroom
 from pages.ui.what_if import show_policies
 
 ABOUT = (
-    "The largest possible gain in success from choosing the configuration separately for each problem, and policies "
-    "simulated on recorded attempts."
+    "Shows by how much success could rise at most if the configuration were chosen separately for each problem. "
+    "Simulates other rules for asking models (policies) on recorded attempts."
 )
 POLICIES = "Simulated policies"
 

@@ -35,7 +35,7 @@ def main() -> None:
         if name := choose_task(workspace.workbench):
             show_task(workspace.workbench, name)
         else:
-            st.info("The steps of the task, the changes and the cost appear here.", icon="🛠️")
+            st.info("After you start a task, its steps, its cost and the changes to your file appear here.", icon="🛠️")
 
 
 def _enter(workspace: Workspace) -> None:

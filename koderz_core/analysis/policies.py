@@ -88,7 +88,7 @@ def _options(text: str) -> tuple[str, dict[str, str]]:
 def _stage(text: str, sources: Mapping[str, Source], aliases: Mapping[str, str]) -> Stage:
     match = _STAGE.fullmatch(text)
     if match is None:
-        raise UsageError("A stage of the ladder names no model. Write, for example, ladder SMALL>LARGE.")
+        raise UsageError("Each stage of a ladder needs a model. Write, for example, ladder SMALL>LARGE.")
     tries = _tries(match[2] or "1")
     return Stage(source_named(match[1].strip(), tries, sources, aliases), tries)
 
@@ -143,7 +143,7 @@ def _gate(stated: str | None, stages: Sequence[Stage], sources: Mapping[str, Sou
         return None
     if stated is not None:
         if stated not in known:
-            raise UnknownNameError("gate with recorded results", stated, list(known))
+            raise UnknownNameError("gate", stated, list(known), "A policy needs a gate with recorded results.")
         return stated
     if len(known) > 1:
         raise UsageError(

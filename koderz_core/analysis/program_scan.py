@@ -18,8 +18,8 @@ from koderz_core.records import Problem
 
 Sign = Literal["frames", "equality", "exit", "patches", "test module", "test values"]
 MEANINGS: Mapping[Sign, str] = {
-    "frames": "reads frames, code objects or traces of its caller",
-    "equality": "defines a comparison that ignores the other value, or an object that reports a false class",
+    "frames": "reads stack frames, code objects or execution traces of its caller",
+    "equality": "defines an equality method that ignores the other operand, or an object that reports a false class",
     "exit": "ends the process",
     "patches": "changes builtins, modules, `unittest` or `pytest`",
     "test module": "imports or looks up a test module",

@@ -161,9 +161,9 @@ This bundle contains a benchmark that koderz recorded. Its privacy level is {lev
 | calls | {count(totals.calls)} |
 | cost | {money_spent(totals.cost_usd, totals.cached)} |
 
-- `{JOURNAL}`: every event, one per line. All other files are derived from this file. If a text was masked,
-  the hashes and ids that depend on it were computed from the masked text.
-- `{KPI}`: the figures, in the format of koderz' `kpi.schema.json`.
+- `{JOURNAL}`: every event, one per line. All other files, except `{LABELS}`, are derived from this file.
+  If a text was masked, the hashes and ids that depend on it were computed from the masked text.
+- `{KPI}`: the figures, in the format that koderz' JSON schema `kpi.schema.json` defines.
 - `{MANIFEST}`: the list of all files, with the SHA-256 of each.
 - `{LABELS}`: the labels and notes that a person added to experiments, if any. Labels and notes change no figure.
 - `{EXPERIMENTS}/`: the test results of each experiment. If the privacy level allows it, the folder also contains

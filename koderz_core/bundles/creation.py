@@ -205,7 +205,7 @@ code.
 
 API keys and other secrets, paths, host names and user names are masked. The report contains no prompts, answers,
 results of experiments, values of settings or values of variables. Check report.json before you share it. koderz has
-not sent it.
+not sent the report.
 """
 
 

@@ -79,11 +79,11 @@ _NUMBERS = re.compile(r"(?<![\w.])(?!127\.0\.0\.1(?![\w.])|0\.0\.0\.0(?![\w.]))(
 Level = Literal["public_safe", "team_safe", "full_internal"]
 SAFEST: Level = "public_safe"
 ABOUT: Mapping[Level, str] = {
-    "public_safe": "for everyone: all figures and your labels; notes, keys, paths, hosts, user names and all texts "
-    "of models, problems and tests are omitted or masked",
-    "team_safe": "for your team: figures, programs, prompts, answers, labels and notes; keys, paths, hosts and user "
-    "names are masked",
-    "full_internal": "for yourself: everything except keys",
+    "public_safe": "for everyone: contains all figures and your labels, but omits or masks notes, API keys, paths, "
+    "host names, user names and all texts of models, problems and tests",
+    "team_safe": "for your team: contains figures, programs, prompts, answers, labels and notes, but masks API keys, "
+    "paths, host names and user names",
+    "full_internal": "for yourself: contains everything except API keys",
 }
 REDACTIONS: Mapping[Level, tuple[str, ...]] = {
     "public_safe": ("texts", "messages", "keys", "paths", "hosts", "users"),

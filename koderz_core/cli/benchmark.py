@@ -94,8 +94,8 @@ def _persistent(_context: click.Context, _option: click.Parameter, persistent: b
     "--baselines/--no-baselines",
     default=True,
     show_default=True,
-    help="As baselines, also run the strategy direct with the coder and the stronger models of the strategy "
-    "supervised. Earlier results are reused.",
+    help="For the strategy supervised, also run its coder and its stronger models alone (strategy direct), as "
+    "baselines. Earlier results are reused.",
 )
 @option(
     "Models and roles",

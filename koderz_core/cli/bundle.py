@@ -57,7 +57,7 @@ def bundle(benchmark: str, privacy: str, out: Path | None, pin: bool, data_dir: 
         made = opened.bundles.make(opened.names.benchmark(benchmark), privacy, out, pinned=pin)
         click.echo(f"Written and verified: {made.path} ({count(made.size)} bytes, privacy level {made.level})")
         if labels := made.verified.checked.get(ANNOTATIONS):
-            click.echo(f"The bundle contains labels and notes that you wrote: {labels}")
+            click.echo(f"Number of your labels and notes in the bundle: {labels}")
         if made.truncated:
             click.echo(f"These files were too long and were truncated: {', '.join(made.truncated)}", err=True)
         return report_faults(opened)
@@ -138,7 +138,9 @@ def _print_verdict(found: Verified) -> int:
 @click.option(
     "--header", "headers", metavar="NAME=VALUE", multiple=True, help="HTTP header for --endpoint. May be repeated."
 )
-@click.option("--dictionary", is_flag=True, help="Print the meaning of every column as Markdown.")
+@click.option(
+    "--dictionary", is_flag=True, help="Print the meaning of every table column as Markdown, and write no file."
+)
 @repricing_options
 @data_dir
 def export(  # noqa: PLR0913, PLR0917 (one argument per option)
@@ -163,9 +165,9 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
     OpenTelemetry) for other tools. `--format otlp --endpoint URL` sends the traces to a receiver, such as MLflow or
     Phoenix, instead of writing a file.
 
-    Each BENCH is a name, an id or the start of an id. Reports and the tables `comparison`, `pairs`, `pass_rates`,
-    `noise`, `bands` and `trust` also accept configurations, as `koderz compare` does. Without BENCH, reports and these
-    six tables use the newest benchmark, and all other tables contain all benchmarks.
+    Each BENCH is a name, an id or the start of an id. For reports and for the tables `comparison`, `pairs`,
+    `pass_rates`, `noise`, `bands` and `trust`, BENCH can also be a configuration, named as in `koderz compare`.
+    Without BENCH, reports and these six tables use the newest benchmark, and all other tables contain all benchmarks.
     """
     if dictionary:
         click.echo(markdown(), nl=False)
@@ -183,11 +185,11 @@ def _write_out(order: ExportOrder, out: Path | None, data_dir: Path | None, how:
         raise UsageError("Parquet is binary and is not written to standard output. Give a file name with --out.")
     several = ENDINGS[order.form] == "zip" and (out is None or out.suffix.lower() != ".zip")
     if out == STDOUT and several:
-        raise UsageError(f"The format {order.form} consists of several files. Give a folder or a zip file with --out.")
+        raise UsageError(f"The format {order.form} consists of several files. Set --out to a folder or a zip file.")
     if out and several and out.exists() and not out.is_dir():
         raise DataError(
-            f"{out} is a file, but the format {order.form} consists of several files. Give a folder, or a file whose "
-            "name ends with .zip, with --out."
+            f"{out} is a file, but the format {order.form} consists of several files. Set --out to a folder, or to a "
+            "file whose name ends with .zip."
         )
     if out and not several:
         check_no_folder(out)

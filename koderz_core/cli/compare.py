@@ -199,8 +199,9 @@ def frontier_costs(  # noqa: PLR0913, PLR0917 (one argument per option)
 ) -> int:
     """Show the success rate and the cost per problem of frontier models with the strategy direct.
 
-    koderz reuses an earlier measurement as the baseline of a benchmark if the measurement used the same model, dataset,
-    prompts, sampling and test time limit, and covers all problems of the benchmark.
+    koderz does not measure a baseline model again for a new benchmark if an earlier measurement of this model used the
+    same dataset, prompts, sampling and test time limit, and covers all problems of the new benchmark. koderz then
+    reuses the earlier measurement.
 
     koderz computes these costs from recorded benchmarks. Therefore --prune-days deletes whole benchmarks, as `koderz
     prune` does, with all of their configurations.
@@ -273,7 +274,10 @@ def _print(costs: Sequence[FrontierCost], otherwise: str) -> None:
     console().print(table)
     prices = ", ".join(sorted({cost.measured.price_version for cost in costs}))
     console().print(
-        plain(f"The strategy of all rows is direct: one call per problem and repeat. Source of the prices: {prices}."),
+        plain(
+            "All models were measured with the strategy direct: one call per problem and repeat. "
+            f"Source of the prices: {prices}."
+        ),
         style="dim",
     )
 

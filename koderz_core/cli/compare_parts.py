@@ -62,7 +62,7 @@ class Asked:
             if asked and form.startswith("csv"):
                 raise UsageError(f"{option} is not available as CSV. Use --format table, md or json.")
         if self.by and form == "csv-pairs":
-            raise UsageError("--by is not available as csv-pairs. Use --format table, md, json or csv.")
+            raise UsageError("--by is not available with --format csv-pairs. Use --format table, md, json or csv.")
 
 
 def further_options(command: Command) -> Command:
@@ -71,13 +71,14 @@ def further_options(command: Command) -> Command:
         click.option(
             "--attempts",
             is_flag=True,
-            help="Also show for each attempt: problems solved, cost, errors and repeated programs.",
+            help="Also show, for each attempt number: solved experiments, cost, errors and repeated programs.",
         ),
         click.option(
             "--pass-at-k",
             is_flag=True,
-            help="Also show pass@k, pass^k and the cost per draw if problems have several draws, and coverage if "
-            "experiments have several programs.",
+            help="Also show pass@k, pass^k and the cost per draw if problems have several draws (repeats, or samples "
+            "of best_of). Also show coverage (the share of experiments that tested a right program) if experiments "
+            "test several programs.",
         ),
         click.option(
             "--noise",
@@ -95,7 +96,7 @@ def further_options(command: Command) -> Command:
             "--by",
             type=click.Choice(SLICES_BY),
             help="Also compare configurations on the problems of each difficulty, topic, tag, kind or year. With "
-            "--format csv, print only this table.",
+            "--format csv, print only this comparison.",
         ),
         click.option(
             "--trust", is_flag=True, help="Also check whether models recall solutions or cheat (see docs/integrity.md)."

@@ -115,5 +115,5 @@ def _print_errors(rows: Sequence[ExperimentRow], benchmark: str) -> None:
         click.echo(f"{times[message]} of {numbered(times.total(), 'error')}: {message}", err=True)
     if len(times) > MOST_ERRORS:
         more = numbered(len(times) - MOST_ERRORS, "more error message")
-        click.echo(f"… and {more}: koderz analyze {benchmark} --json", err=True)
+        click.echo(f"… and {more} (koderz analyze {benchmark} --json shows all)", err=True)
     click.echo(f"Fix the cause, then run: koderz resume {benchmark} --retry-errors", err=True)

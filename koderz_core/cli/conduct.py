@@ -35,7 +35,7 @@ ALL = "all"
 @click.option(
     "--feature",
     metavar="TEXT",
-    help="Print a prompt for an agent to add this feature. Without --summary, the map is not printed.",
+    help="Print a prompt that asks a coding agent to add this feature. Without --summary, the map is not printed.",
 )
 @click.option("--yes", is_flag=True, help="Write the files of --rules and send the map for --summary without asking.")
 @as_json
@@ -44,9 +44,10 @@ def conduct(folder: Path, data_dir: Path | None, **options: Any) -> None:
     """Map the repository in FOLDER: files, languages, imports, tests, entry points, git state and hot spots.
 
     koderz runs no program in FOLDER, and sends nothing unless you add --summary. With --summary, it sends the map to
-    the model: names, numbers, the subjects of commits and the first sentences of docstrings, but no other contents of
-    files. If the model is not on this machine, koderz asks before it sends the map. koderz writes into FOLDER only with
-    --yes, or if you confirm in a terminal.
+    the model: the description of the project in its metadata, names (such as paths, packages and commands), counts
+    (such as numbers of lines and of commits), dependencies, the subjects of commits and the first sentences of
+    docstrings. The model receives no other contents of files. If the model is not on this machine, koderz asks before
+    it sends the map. koderz writes into FOLDER only with --yes, or if you confirm in a terminal.
     """
     with workspace(data_dir) as opened:
         repository = opened.repositories.map(folder)

@@ -31,7 +31,8 @@ def _control(choose: Callable[[Workspace], Act]) -> click.Command:
     @data_dir
     def command(benchmark: str, only: str | None, data_dir: Path | None) -> None:
         with workspace(data_dir) as opened:
-            found = opened.names.benchmark(benchmark, "Give the id of the benchmark: {benchmark} --only {experiment}")
+            narrower = f"To {choose.__name__} only this experiment: koderz {choose.__name__} "
+            found = opened.names.benchmark(benchmark, narrower + "{benchmark} --only {experiment}")
             target = None if only is None else _target(opened, found, only)
             pid = choose(opened)(found, target)
             what = found if target is None else f"{target} of {found}"

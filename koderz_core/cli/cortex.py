@@ -49,7 +49,7 @@ class CortexGroup(click.Group):
 
 @click.group(cls=CortexGroup)
 def cortex() -> None:
-    """Search the memory of experiments, or serve it to MCP clients."""
+    """Search the memories that experiments have stored, or serve them to MCP clients."""
 
 
 @cortex.command()

@@ -28,8 +28,8 @@ WORDS = ("problem", "configuration", "benchmark", "")
 @click.option(
     "--only",
     type=click.Choice(["unsolved", "split", "flaky"]),
-    help="Problems to show. unsolved: no configuration solved them; split: success rates differ; flaky: results of "
-    "a configuration's repeats differ.",
+    help="Problems to show. unsolved: no configuration solved them; split: at least two configurations have different "
+    "success rates; flaky: the repeats of a configuration have different results.",
 )
 @click.option(
     "--only-by",

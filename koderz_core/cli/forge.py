@@ -33,7 +33,12 @@ MOST_REASONS = 8
 @click.option("--name", default="", help="Name of the dataset file.  [default: name of the first source]")
 @click.option("--output", type=OutputPath(), help="File to write (.jsonl).  [default: a file in the data folder]")
 @click.option("--force", is_flag=True, help="Overwrite the file of --output if it exists.")
-@click.option("--index", multiple=True, metavar="URL", help="A package index. Repeatable.  [default: the index of pip]")
+@click.option(
+    "--index",
+    multiple=True,
+    metavar="URL",
+    help="Package index to download from. Repeatable.  [default: the indexes that pip uses]",
+)
 @click.option(
     "--least-failing",
     default=2,
@@ -89,9 +94,8 @@ def forge(sources: tuple[str, ...], data_dir: Path | None, **options: Any) -> No
 
 
 def _print(forged: Forged) -> None:
-    table = terminal_table(
-        "source", "licence", "tests", "tests checked outside their process", "seconds", "faults tried", "tasks"
-    )
+    from_outside = "tests checked from outside the test process"
+    table = terminal_table("source", "licence", "tests", from_outside, "seconds", "faults tried", "tasks")
     for source in forged.sources:
         counts = (source.tests, source.protected, round(source.seconds, 1), source.tried, source.tasks)
         table.add_row(plain(source.name), plain(source.licence), *map(str, counts))

@@ -20,7 +20,7 @@ from koderz_core.workspace.imports import FIELDS, Import, ImportOrder, parse_map
 
 @click.command("import")
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
-@click.option("--dataset", default="", help="Dataset of the problems.  [default: the dataset that the file suggests]")
+@click.option("--dataset", default="", help="Dataset of the problems.  [default: koderz infers it from the file]")
 @click.option(
     "--model", default="", help="Model to which koderz assigns results that name no model.  [default: name of the file]"
 )

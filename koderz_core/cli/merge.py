@@ -25,10 +25,12 @@ from koderz_core.workspace.shards import Merged
 def merge(shards: tuple[str, ...], data_dir: Path | None, *, partial: bool, as_json: bool) -> None:
     """Merge the shards of a benchmark into one journal in the data folder. `koderz benchmark --shard` runs the shards.
 
-    SHARD is the journal of a shard, a data folder with such journals, or the id or name of a benchmark whose shards are
-    in this data folder. The journals of the shards do not change. Pages and commands then show the whole benchmark
-    instead of its shards. koderz does not merge the shards if a shard is missing, if their plans or conditions differ,
-    or if they contain different results of the same experiment.
+    SHARD is the path of a shard's journal or the path of a data folder with such journals. If the shards are already in
+    the data folder of this command, SHARD can also be the id or name of the benchmark. The journals of the shards do
+    not change. After the merge, pages and commands show the whole benchmark instead of its shards.
+
+    Without --partial, koderz does not merge the shards if a shard or a result is missing. It never merges shards whose
+    plans, versions of koderz or other conditions differ, or that contain different results of the same experiment.
     """
     with workspace(data_dir) as opened:
         merged = opened.shards.merge(shards, partial=partial)

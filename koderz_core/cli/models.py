@@ -160,7 +160,7 @@ def speed_test(  # noqa: PLR0913, PLR0917 (one argument per option)
     as_json: bool,
     data_dir: Path | None,
 ) -> int:
-    """Measure the speed of MODELS. Each model answers three prompts, one after the other, after a warm-up."""
+    """Measure the speed of MODELS. After a warm-up, each model answers three prompts, one after the other."""
     with workspace(data_dir, timeout=timeout, ollama_base_url=host) as opened:
         names = [opened.models.full_name(name) for name in models]
         measured = [opened.health.speed(name, warm=warmup) for name in names]

@@ -136,7 +136,7 @@ def check_overwrite(path: Path, *, force: bool, option: str = "") -> None:
 def check_tasks_file(path: Path, *, force: bool) -> None:
     """Raise DataError for a path at which no dataset file of tasks can be written: making tasks takes long."""
     if not path.name.endswith(".jsonl"):
-        raise DataError(f"{path} does not end with .jsonl. Choose another name for the file of tasks.")
+        raise DataError(f"{path} does not end with .jsonl. Choose a file name with this ending.")
     check_writable(path)
     check_overwrite(path, force=force)
 

@@ -114,7 +114,8 @@ def _role_option(role: str, default: str) -> Option:
     """``--role``; where that is a switch, ``--role-model``."""
     older = (OLDER[role],) if role in OLDER else ()
     names = ", ".join(name for name in sorted((*STRATEGIES, *PRESETS)) if facts_of(name).takes_all_coders)
-    more = f"Each model gets its own configuration, but {names} use all models together." if role == CODER else ""
+    together = f"Each model gets its own configuration, but the strategies {names} use all models together."
+    more = together if role == CODER else ""
     text = " ".join(part for part in (ROLES[role].about, more, f" [default: {default}]") if part)
     flags, metavar = (_role_flag(role), *older), "MODEL,..." if role == CODER else "MODEL"
     hidden = role not in COMMON_ROLES
@@ -221,13 +222,13 @@ _CALLS: Options = (
         "--max-retries",
         type=Whole(0, 100),
         advanced=True,
-        help="Maximum number of retries of a call that failed temporarily.",
+        help="Maximum number of retries per call after temporary errors.",
     ),
     *(
         option("Output", flag, type=click.Path(path_type=Path), advanced=True, help=text)
         for flag, text in (
             ("--cortex-path", "Path of index.js of the memory server claude-cortex-core, if you use this server."),
-            ("--cortex-db", "The file that contains all memories."),
+            ("--cortex-db", "The file in which the memory server stores all memories."),
         )
     ),
 )
@@ -242,7 +243,7 @@ _BUDGET: Options = (
         "--allow-unpriced",
         is_flag=True,
         advanced=True,
-        help="Also call models without a known price when a budget is set. Calls of these models count as $0.",
+        help="Also call models without a known price when a budget is set. Calls to these models count as $0.",
     ),
 )
 _RESUMED: Options = (
@@ -272,7 +273,8 @@ _RESUMED: Options = (
         "--fork",
         is_flag=True,
         advanced=True,
-        help="Run a copy of the benchmark under a new name, for example after a code change. The original is kept.",
+        help="Run a copy of the benchmark under a new name, for example after the code of koderz or of your strategy "
+        "has changed. The original is kept.",
     ),
 )
 """The options that `koderz resume` has too."""
@@ -354,7 +356,8 @@ _ORDER: Options = (
     _problems(
         "--name",
         default="",
-        help="Name of the benchmark. If it exists already, koderz adds new problems, configurations and repeats to it.",
+        help="Name of the benchmark. If a benchmark with this name exists already, koderz adds new problems, "
+        "configurations and repeats to it.",
     ),
     *_RESUMED,
 )

@@ -56,7 +56,8 @@ def quickstart(no_ui: bool, quiet: bool, data_dir: Path | None) -> int:
         f"  koderz benchmark --problems 0:20 --strategy direct,supervised --max-iterations 10 "
         f"--coder {plain(shlex.quote(model))}\n"
         f"All data is stored in {plain(str(home))}.\n"
-        f"Five problems show that koderz works. They cannot show which strategy is better: the intervals are too wide."
+        f"This benchmark of five problems shows that koderz works, but not which strategy is better: its confidence "
+        f"intervals are too wide."
     )
     if sys.stdout.isatty() and not no_ui:
         click.echo("\nOpening the dashboard. To skip this, add --no-ui.")

@@ -44,7 +44,7 @@ _OPTIONS = (
         type=Number(0, 100, min_open=True, max_open=True),
         metavar="POINTS",
         advanced=True,
-        help="With --register: margin of the primary comparison in percentage points.  [default: "
+        help="With --register: non-inferiority margin of the primary comparison, in percentage points.  [default: "
         f"{100 * _USUAL.margin:g}]",
     ),
     option(

@@ -35,10 +35,10 @@ def strengthen(file: Path, out: Path | None, data_dir: Path | None, **options: A
     """Add held-out inputs to the problems of your own dataset file.
 
     koderz mutates the inputs in the tests of each problem, and runs the canonical solution on the new inputs to get the
-    expected values. It keeps an input if two runs of the solution return the same value within 1 s each. Some wrong
-    programs pass the existing tests; koderz prefers inputs on which these programs fail. The new file contains the
-    inputs in the field plus_input. Some inputs may be invalid for their problem, so read the new file before you use
-    it.
+    expected values. It keeps an input if two runs of the solution return the same value within 1 s each. koderz also
+    makes mutants of the solution, which are copies with one change each. Some mutants pass the existing tests; koderz
+    prefers inputs on which these mutants fail. The new file contains the inputs in the field plus_input. Some inputs
+    may be invalid for their problem, so read the new file before you use it.
     """
     out = out or file.with_name(f"{file.name.partition('.jsonl')[0]}-strengthened.jsonl")
     check_overwrite(out, force=options["force"], option="--out")

@@ -55,7 +55,7 @@ REPORT = "study-{}.html"
     type=Number(0, 100, min_open=True, max_open=True),
     default=10.0,
     show_default=True,
-    help="Margin: A can match B even if the success rate of A is up to this many percentage points lower.",
+    help="Margin: A matches B if A's success rate is significantly above B's rate minus POINTS percentage points.",
 )
 @click.option("--concurrency", type=Whole(1, 256), help="Number of experiments to run at the same time.")
 @click.option(

@@ -29,9 +29,10 @@ def prepare_swebench(
     """Make repository tasks from rows of SWE-bench and clones of their repositories.
 
     ROWS is a file in the format of SWE-bench: JSON lines, a JSON array or Parquet. koderz reads the commit of each row
-    from your clone, applies the test patch, and runs the tests in the sandbox, before and after the correct patch. It
+    from your clone, applies the test patch, and runs the tests in the sandbox, without and with the correct patch. It
     lists the rows that it cannot use, each with the reason, such as compiled code, missing modules, or a correct patch
-    that fails on this machine or changes tests. Nothing is downloaded. Exits with code 3 if no row can be used.
+    that changes tests or does not pass the tests on this machine. Nothing is downloaded. Exits with code 3 if no row
+    can be used.
     """
     check_tasks_file(output, force=force)
     with workspace(data_dir) as opened:
@@ -54,7 +55,7 @@ def _print(prepared: PreparedRows) -> None:
         click.echo(plain(f"Rows left out: {len(ids)} ({', '.join(ids)}), each because {reason}.", 1000))
     if prepared.dropped:
         listed = ", ".join(f"{task}: {number}" for task, number in prepared.dropped.items())
-        what = "Number of PASS_TO_PASS tests per task that do not pass on this machine and are left out"
+        what = "PASS_TO_PASS tests left out because they do not pass on this machine (number per task)"
         click.echo(plain(f"{what}: {listed}.", 1000))
     if prepared.file:
         click.echo(f"{numbered(len(prepared.tasks), 'task')} in {plain(str(prepared.file))}.")

@@ -108,8 +108,8 @@ def opened(place: Place, folder: Path, concurrency: int) -> Cluster:
         made = _local(int(place.name), folder, concurrency) if place.kind == "local" else _slurm(place)
     except (OSError, RuntimeError, ValueError) as error:
         cure = {
-            "address": "Check the address, and that the scheduler runs.",
-            "slurm": f"Check the options in {place.name}, and that Slurm runs.",
+            "address": "Check that the address is correct and that the scheduler is running.",
+            "slurm": f"Check that the options in {place.name} are correct and that Slurm is running.",
         }
         raise InfrastructureError(
             f"The Dask cluster {place.name} could not be reached or started: {str(error).rstrip('.')}. "
@@ -176,7 +176,7 @@ def slurm_options(file: Path) -> dict[str, Any]:  # Any: as in ``Place``
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, yaml.YAMLError) as error:
         raise UsageError(f"{file} cannot be read as TOML or YAML: {error}. {example}") from error
     if not isinstance(options, Mapping) or not _is_number(options.get("jobs")):
-        raise UsageError(f"{file} must set jobs (the number of jobs of Slurm) to a whole number. {example}")
+        raise UsageError(f"{file} must set jobs (the number of Slurm jobs) to a whole number. {example}")
     if not _is_number(options.get("cores", 1)):
         raise UsageError(f"{file} must set cores to a whole number. {example}")
     return dict(options)

@@ -90,8 +90,8 @@ def _pairs(tests: Any, field: str) -> list[Pair]:
             pairs = [(None, None)]
     if not all(isinstance(text, str) for pair in pairs for text in pair):
         raise DataError(
-            f"field {field} must contain a list of tests, each with the strings input and output, or two lists of "
-            "strings, input and output"
+            f"field {field} must contain either a list of tests, each with the strings input and output, or an object "
+            "with two lists of strings of the same length, input and output"
         )
     return pairs
 

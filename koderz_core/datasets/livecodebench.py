@@ -140,10 +140,10 @@ def _pickled_text(content: bytes) -> str:
                 found.append(str(argument))
             elif code.name not in _OTHER_CODES:
                 raise DataError(
-                    f"field private_test_cases contains a pickle of something other than one text (opcode {code.name})"
+                    f"field private_test_cases contains a pickle that is not a single string (opcode {code.name})"
                 )
     except (ValueError, UnicodeError, EOFError) as error:
-        raise DataError(f"field private_test_cases is not a pickled text: {error}") from error
+        raise DataError(f"field private_test_cases is not a pickled string: {error}") from error
     if len(found) != 1:
-        raise DataError(f"field private_test_cases contains {len(found)} texts instead of one")
+        raise DataError(f"field private_test_cases contains {len(found)} pickled strings instead of one")
     return found[0]

@@ -128,7 +128,7 @@ def _require_supported(tree: ast.Module, functions: Sequence[str], field: str) -
         if isinstance(node, ast.ClassDef) and not node.bases and any(_methods(node, {})):
             raise DataError(
                 f"field {field}: {node.name} is not a unittest.TestCase; derive the class from "
-                "unittest.TestCase, or write its tests as functions of the module"
+                "unittest.TestCase, or write its tests as module-level functions"
             )
         if isinstance(node, ast.FunctionDef) and node.name in functions:
             _require_no_fixture(node, field)

@@ -46,7 +46,10 @@ def _text_of(value: object) -> object:
 Text = Annotated[str, require(lambda text: not surrogate_in(text), "contains a lone surrogate (half of a UTF-16 pair)")]
 SomeText = Annotated[Text, require(str.strip, "is empty")]
 _LABEL = "write a short text, such as 'graphs'"
-Label = Annotated[Text, require(lambda text: len(text) <= 120 and text.isprintable(), "is not a short text")]
+Label = Annotated[
+    Text,
+    require(lambda text: len(text) <= 120 and text.isprintable(), "is not a printable text of at most 120 characters"),
+]
 
 
 class CommonRow(BaseModel):
@@ -57,7 +60,7 @@ class CommonRow(BaseModel):
     task_id: Annotated[
         str, require(lambda text: re.fullmatch(r"[^\s,]{1,120}", text) and text.isprintable(), "is not a valid id")
     ] = Field(
-        description="give the problem an id of at most 120 characters, without blanks or commas, such as 'mine/1'"
+        description="give the problem an id of at most 120 characters, without whitespace or commas, such as 'mine/1'"
     )
     kind: str = Field(default="function", description=f"write one of {', '.join(OF_DATASETS)}")
     prompt: SomeText = Field(description="write the task for the model, ideally a signature with a docstring")

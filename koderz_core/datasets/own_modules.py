@@ -14,7 +14,7 @@ from koderz_core.datasets.own_fields import CommonRow, Complaint, SomeText, Text
 from koderz_core.errors import DataError
 from koderz_core.records import Problem, PublicProblem, TestSet
 
-_CURE = "write the text of a test file for unittest or pytest that imports from the module"
+_CURE = "write the text of a test file for unittest or pytest that imports names from the model's file"
 
 
 class ModuleRow(CommonRow):
@@ -25,7 +25,9 @@ class ModuleRow(CommonRow):
     ] = Field(description="write the name of the file that the tests import, such as leap.py")
     test: SomeText = Field(description=_CURE)
     given: Text = Field(default="", description="write the file that the model is to complete, or omit the field")
-    entry_point: Text = Field(default="", description="omit the field: koderz takes the names from the tests")
+    entry_point: Text = Field(
+        default="", description="omit the field: koderz reads the names of the tested code from the tests"
+    )
 
 
 def module_complaints(row: ModuleRow) -> Iterator[Complaint]:

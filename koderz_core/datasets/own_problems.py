@@ -48,7 +48,8 @@ def is_path(name: str) -> bool:
 
 def refuse_other_paths(name: str) -> None:
     """Raise DataError for the path of any other file as a dataset's name. Reads nothing."""
-    if name.startswith(("/", "./", "../")) or (name and os.path.exists(name)):  # noqa: PTH110 (Path.exists raises for a name that is too long)
+    # Path.exists raises for a name that is too long.
+    if name.startswith(("/", "./", "../")) or (name and os.path.exists(name)):  # noqa: PTH110 (as above)
         require_file(Path(name), _CURE)
         raise DataError(f"{name} cannot be read (its name does not end with {ENDINGS}). {_CURE}")
 
@@ -219,8 +220,8 @@ def _reading(
 def _tree(settings: Settings | None, sha256: str, name: str) -> SourceTree:
     if settings is None:
         raise DataError(
-            "The source tree of this dataset was not read, because no data folder is known. Give the path of the "
-            "dataset file to a koderz command."
+            "The source tree of this problem was not read, because no data folder was given. Pass the path of "
+            "the dataset file to a koderz command: koderz list-problems --file FILE"
         )
     return load_tree(sha256, settings, name)
 

@@ -37,7 +37,7 @@ _SHOWN = 3  # of the names in a complaint
 _MOST_SECONDS = 1e5
 
 
-_PATH = "is not a relative path with slashes"
+_PATH = "is not a relative path inside the tree with / as the separator"
 FilePath = Annotated[Text, require(is_plain_path, _PATH)]
 Root = Annotated[Text, require(lambda text: not text or is_plain_path(text), _PATH)]
 Id = Annotated[SomeText, AfterValidator(sys.intern)]  # many lines name the same tests
@@ -156,7 +156,8 @@ def _faults_of_ids(row: RepositoryRow, tree: SourceTree) -> Iterator[Complaint]:
             yield field, what, "write the path of the file, the class if there is one, and the function, joined by ::"
     times = Counter([*row.FAIL_TO_PASS, *row.PASS_TO_PASS])
     if repeated := [test for test, number in times.items() if number > 1]:
-        yield "PASS_TO_PASS", f"names tests that are listed twice: {_listed(repeated)}", "list each test once"
+        what = f"FAIL_TO_PASS and PASS_TO_PASS together list some tests more than once: {_listed(repeated)}"
+        yield "PASS_TO_PASS", what, "list each test once, in one of these two fields"
 
 
 def _is_in(test: str, tree: SourceTree, known: AbstractSet[str]) -> bool:

@@ -64,7 +64,7 @@ def _asserts(name: str, text: str) -> Iterator[str]:
             arguments, answer = json.loads(line)
             call = f"candidate({', '.join(map(repr, arguments))})"
         except (ValueError, TypeError, RecursionError) as error:
-            raise DataError(f"file json_testcases/{name}.json, line {number} is not a case: {error}") from error
+            raise DataError(f"file json_testcases/{name}.json, line {number} is not a test case: {error}") from error
         if not (name in SLOW and arguments[:1] == [SLOW[name]]):
             yield f"assert {COMPARISONS.get(name, _equal)(call, answer, arguments)}"
 

@@ -21,8 +21,8 @@ from koderz_core.records import Dataset, Problem
 FORMS = (
     "Choose problems with 'all', '0:20' (the first 20 problems), '3' (a problem number), 'HumanEval/3' (an id), "
     "'sample:20' (a random sample), 'gradable' (the problems that koderz can grade), 'gradable:20' (a sample of the "
-    "gradable problems), or several of these terms, separated by commas. To choose only problems of a period, add "
-    "'since:2024-05-01' or 'until:2024-12-31'."
+    "gradable problems), or several of these terms, separated by commas. To choose only problems whose date is in "
+    "a certain period, add 'since:2024-05-01' or 'until:2024-12-31'."
 )
 SINCE, UNTIL = "since", "until"
 
@@ -161,7 +161,7 @@ def _places(problems: tuple[Problem, ...], term: str, seed: int) -> set[int]:
 def _sample(problems: tuple[Problem, ...], places: Sequence[int], size: int, seed: int) -> set[int]:
     """A sample of the problems at these places."""
     if size > len(places):
-        raise PlanError(f"A sample of {size} problems is impossible: the dataset has only {_counted(places)}.")
+        raise PlanError(f"koderz cannot draw a sample of {size} problems from only {_counted(places)}.")
     # Ordered by a hash rather than by a random generator, so that every version of Python draws the same sample.
     shuffled = sorted(places, key=lambda place: hashlib.sha256(f"{seed}/{problems[place].id}".encode()).digest())
     return set(shuffled[:size])

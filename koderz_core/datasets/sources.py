@@ -362,8 +362,8 @@ def _require_modules(problems: Sequence[Problem]) -> None:
     if blocked:
         raise DataError(
             f"{len(blocked)} of the {len(problems)} selected problems cannot be tested on this machine. "
-            f"{blocked[0].id}: {blocked[0].obstacle}. Install these modules (pytest: pip install "
-            "'koderz[repositories]'), or select other problems, such as --problems gradable."
+            f"{blocked[0].id}: {blocked[0].obstacle}. Install these modules (for pytest: pip install "
+            "'koderz[repositories]'), or select only problems that koderz can grade: --problems gradable."
         )
 
 

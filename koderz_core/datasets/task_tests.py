@@ -17,7 +17,9 @@ from koderz_core.datasets.asserts import statements
 from koderz_core.datasets.methods import ModuleTests, module_tests
 from koderz_core.errors import DataError
 
-FORMS = "Write test functions for pytest, unittest classes, or asserts that call functions or classes of the file."
+FORMS = (
+    "Write test functions for pytest, unittest classes, or asserts that call functions or classes of the file to fix."
+)
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
@@ -50,7 +52,7 @@ def _functions_first(names: Sequence[str], defined: Mapping[str, bool]) -> tuple
     if all(name in defined and not defined[name] for name in names):
         names = [next((name for name, callable_ in defined.items() if callable_), ""), *names]
     if not names[0]:
-        raise DataError("the file defines no function or class that a test could call")
+        raise DataError("the file to fix defines no function or class that a test could call")
     return tuple(sorted(names, key=lambda name: not defined.get(name, True)))
 
 

@@ -46,7 +46,8 @@ def renamed(problem: Problem) -> Problem | LeftOut:
             variant="renamed",
         )
     except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError) as error:
-        return LeftOut(problem.id, f"its names cannot be changed ({type(error).__name__})")
+        reason = f"the names of its function and parameters cannot be changed ({type(error).__name__})"
+        return LeftOut(problem.id, reason)
 
 
 def docstrings(tree: ast.Module) -> Iterator[ast.expr]:

@@ -61,5 +61,5 @@ def models(surveyed: Iterable[Availability]) -> Iterator[Finding]:
     for row in rows:
         yield Finding("models", row.id, "ready" if row.ready else "absent", row.reason, row.cure)
     if not any(row.ready for row in real):
-        cure = next((row.cure for row in real if row.cure), "Set a key, or start a model server")
+        cure = next((row.cure for row in real if row.cure), "Set the API key of a provider, or start a model server")
         yield Finding("models", "any model", "missing", "only scripted models can answer", cure)

@@ -104,7 +104,7 @@ def _cure(url: str, listed: Listing, spoken: Collection[str], provider: str | No
         return "" if listed.names else PROVIDERS[provider].advice.fetch.replace("MODEL", "NAME")
     if "Ollama's" in spoken:
         return f"To use this server: set OLLAMA_BASE_URL={url}, and write ollama/NAME for its model NAME"
-    key = " and OPENAI_API_KEY to the key of the server" if listed.fault else ""
+    key = " and OPENAI_API_KEY=KEY (the key of the server)" if listed.fault else ""
     return f"To use this server: set OPENAI_BASE_URL={url}/v1{key}, and write openai/NAME for its model NAME"
 
 

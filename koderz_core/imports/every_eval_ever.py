@@ -151,7 +151,7 @@ def samples_of(path: Path, content: bytes, cure: str) -> tuple[Path, bytes]:
         raise DataError(
             f"{path} has no results for individual samples, only {_scores(aggregate)}. koderz needs the result of each "
             "sample, because it compares models problem by problem. If there is a file "
-            f"{path.stem.removesuffix('.json')}_samples.jsonl, put it into the same folder."
+            f"{path.stem.removesuffix('.json')}_samples.jsonl, put it into the folder of {path.name}."
         )
     samples = read_unpacked(beside, cure)
     checksum = details.get("checksum") if details.get("hash_algorithm") == "sha256" else None

@@ -29,7 +29,7 @@ def repack(path: Path, content: bytes, copy: Path) -> None:
             if len(entries) > MOST_FILES:
                 _refuse(path, f"it has {len(entries)} files, and at most {MOST_FILES} are allowed")
             if len({entry.filename for entry in entries}) < len(entries):
-                _refuse(path, "it contains a file twice")
+                _refuse(path, "it contains two files with the same name")
             left = MOST_BYTES_TOGETHER
             for entry in entries:
                 left -= _move(path, archive, entry, made, min(MOST_BYTES, left))
@@ -50,7 +50,7 @@ def _move(path: Path, archive: ZipFile, entry: ZipInfo, made: ZipFile, most: int
         _refuse(
             path,
             f"it is too large when unpacked: at most {MOST_BYTES >> 20} MB in one file and "
-            f"{MOST_BYTES_TOGETHER >> 20} MB together are allowed",
+            f"{MOST_BYTES_TOGETHER >> 20} MB in all files together are allowed",
         )
     try:
         json.loads(content)  # 100 kB of nested lists need tens of GB in the parser of Inspect; this one refuses them

@@ -43,7 +43,8 @@ def recognise(path: Path, results: Sequence[Result], dataset: Dataset, *, trust_
     if different:
         raise DataError(
             f"{path} and {dataset.origin.name} have different prompts for {numbered(len(different), 'problem')}: "
-            f"{_listed(different)}. If the tests are the same, import the file with --trust-ids."
+            f"{_listed(different)}. If only the prompts of these problems differ, but not their tests, import the "
+            "file with --trust-ids."
         )
     return tuple(replace(result, problem=ids[result.problem, result.prompt]) for result in results)
 

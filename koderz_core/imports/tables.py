@@ -22,7 +22,7 @@ FIELDS: Mapping[str, str] = {
     "input_tokens": "the number of prompt tokens",
     "output_tokens": "the number of answer tokens",
     "cost_usd": "the cost in US dollars",
-    "seconds": "the duration of the call",
+    "seconds": "the duration of the call to the model, in seconds",
 }
 """The fields that a column can hold, with their meaning."""
 

@@ -106,7 +106,7 @@ def require_unharmed(file: int, path: Path, size: int) -> None:
         raise JournalError(
             f"The journal {path.name} was {done} by another program while koderz was writing to it, so the benchmark "
             f"stops. Run `koderz doctor --repair`, then `koderz resume {path.stem}`, which repeats the calls and tests "
-            "that were lost."
+            "whose results were lost."
         )
 
 

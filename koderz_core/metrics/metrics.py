@@ -172,8 +172,8 @@ class Metrics:
         )
         last = GaugeMetricFamily(
             "koderz_last_event_timestamp_seconds",
-            "Time of the last event of a running benchmark. If several run: the earliest of these times. Absent if no "
-            "benchmark runs.",
+            "Time of the last event of a running benchmark. If several benchmarks run, the earliest of these times. "
+            "Absent if no benchmark runs.",
         )
         if running:
             last.add_metric([], min(watch.last_at for watch in running))

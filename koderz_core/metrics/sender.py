@@ -71,8 +71,8 @@ class MetricsSender:
             self._send()
         except Exception as error:  # noqa: BLE001 (the edge of a thread: no fault of a receiver may end it)
             if not self._failing:
-                what = error if isinstance(error, KoderzError) else f"Sending failed: {type(error).__name__}: {error}."
-                _LOG.warning("No metrics were sent. %s %s.", what, then)
+                what = error if isinstance(error, KoderzError) else f"Cause: {type(error).__name__}: {error}."
+                _LOG.warning("Sending the metrics failed. %s %s.", what, then)
             self._failing = True
         else:
             self._failing = False

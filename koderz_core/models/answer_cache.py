@@ -114,7 +114,9 @@ class AnswerCache:
         except (sqlite3.Error, zlib.error, msgspec.MsgspecError, OSError) as error:
             if not self._warned:
                 _LOG.warning(
-                    "The response cache %s cannot be used (%s), so koderz calls the models.", self._path, error
+                    "The response cache %s cannot be used (%s), so koderz requests all answers from the models.",
+                    self._path,
+                    error,
                 )
                 self._warned = True
 

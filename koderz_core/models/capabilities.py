@@ -151,8 +151,8 @@ def refusal(effort: str, takes: Capabilities) -> str:
     """Why a model refuses a reasoning effort, and what to do."""
     if not takes.effort:
         return (
-            f"it does not accept a reasoning effort ({takes.source}), but the effort is {effort}. Omit the effort, "
-            "choose another model, or, if the model's server accepts efforts, list them in models.toml "
+            f"it does not accept a reasoning effort ({takes.source}), but the requested effort is {effort!r}. Omit "
+            "the effort, choose another model, or, if the model's server accepts efforts, list them in models.toml "
             "(docs/models.md)."
         )
     return f"it does not accept the effort {effort} ({takes.source}). Use {efforts_text(takes)}."

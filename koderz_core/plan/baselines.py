@@ -113,5 +113,5 @@ def describe_reused(plan: Plan, baseline: Measured) -> str:
     n, solved, usd = baseline.of(frozenset(plan.problems))
     return (
         f"The baseline {plain(baseline.label)} was already measured in {baseline.benchmark} on {day(baseline.at)}: it "
-        f"solved {solved} of {n} experiments on these problems, at {money(usd)} per experiment."
+        f"solved {solved} of {n} experiments on the problems of this plan, at {money(usd)} per experiment."
     )

@@ -176,8 +176,8 @@ def dataset_of(plan: Plan, settings: Settings) -> Dataset:
         raise DataError(
             f"The file of {then.name} has changed since {plan.id} was planned: its SHA-256 began with "
             f"{then.sha256[:12]} and now begins with {dataset.origin.sha256[:12]}. Restore the file, "
-            "give the path of your own copy with --humaneval-path FILE, or start a new benchmark with --fork. Recorded "
-            "results do not change."
+            "give the path of the original file with --humaneval-path FILE (only for HumanEval), or start a new "
+            "benchmark with --fork. Recorded results do not change."
         )
     return dataset
 

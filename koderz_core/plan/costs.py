@@ -166,6 +166,6 @@ def _cap(plan: Plan) -> str:
     if plan.budget.usd is None:
         return "No budget limits the total cost of the benchmark."
     return (
-        "The benchmark stops before a call that could raise its total cost, including earlier spending, above "
+        "The benchmark stops before a call that could raise its total cost, including the cost so far, above "
         f"{money(plan.budget.usd)}."
     )

@@ -105,11 +105,13 @@ def _check_efforts(parameters: Mapping[str, Scalar], models: Mapping[str, tuple[
     """Raise PlanError for efforts that do not match the models of their role, or for two efforts of one call."""
     steps = steps_of(str(parameters.get("steps", "")))
     if f"coder.{EFFORT}" in parameters and any(isinstance(step, str) for step in steps):
-        raise PlanError(f"steps={parameters['steps']} sets the effort of every attempt. Omit coder.{EFFORT}.")
+        raise PlanError(
+            f"steps={parameters['steps']} already sets the reasoning effort of every attempt. Omit coder.{EFFORT}."
+        )
     if f"spec.{EFFORT}" in parameters and parameters.get("reuse_spec"):
         raise PlanError(
-            f"A spec cannot be reused if spec.{EFFORT} sets the reasoning effort for it. Omit reuse_spec or "
-            f"spec.{EFFORT}."
+            f"A spec cannot be reused if spec.{EFFORT} sets the reasoning effort of the model that writes the spec. "
+            f"Omit reuse_spec or spec.{EFFORT}."
         )
     for role, overrides in overrides_by_role(parameters).items():
         efforts, members = str(overrides.get(EFFORT, "")).split(","), models[role]

@@ -132,7 +132,7 @@ def _filled(preset: Preset, names: Mapping[str, str]) -> Preset:
         for wanted in preset.configurations
     )
     used = {model for wanted in configurations for model in wanted.models.values()}
-    mark = " SCRIPTED: a scripted model answers, because no local model is ready." if SCRIPTED in used else ""
+    mark = " SCRIPTED: the answers come from a script, because no local model is ready." if SCRIPTED in used else ""
     return replace(preset, description=preset.description + mark, configurations=configurations)
 
 

@@ -72,7 +72,7 @@ def check_kinds(configurations: Iterable[Configuration], problems: Iterable[Prob
         if facts_of(made.strategy).calls_functions:
             raise PlanError(
                 f"{called(made.strategy, made.parameters)} calls the functions of programs with arguments that a "
-                f"model (the tester) chooses. The answer to {task} is a change of a repository, and koderz cannot call "
+                f"model (the tester) chooses. The answer to {task} is a change to a repository, and koderz cannot call "
                 "single functions of a changed repository. Choose another strategy, such as direct, retry, repair, "
                 "supervised or escalation."
             )

@@ -105,7 +105,7 @@ def _choice(strategy: str, role: str, names: str | Sequence[str]) -> Choice:
     if len(listed) > 1:
         raise PlanError(
             f"{', '.join(listed)}: koderz selects only one model for the {role}. Write {MARK}POLICY:FIRST+SECOND to "
-            f"choose from several models, or list the models without the prefix {MARK}"
+            f"let koderz choose from several models, or list the models without the prefix {MARK}"
         )
     policy, _, rest = listed[0].strip().removeprefix(MARK).partition(":")
     if policy not in POLICIES:
@@ -128,7 +128,8 @@ def _select(choice: Choice, own: Collection[str], settings: Settings, evidence: 
     )
     if not models:
         raise PlanError(
-            f"koderz cannot select a {choice.role} for {choice.strategy}, because no model has suitable results. "
+            f"koderz cannot select a {choice.role} for {choice.strategy}, because no model has results that koderz "
+            "can use for the choice. Results of scripted models and results on the planned problems do not count. "
             "Measure some models on problems outside this plan, or list the models: "
             f"select:{choice.policy}:FIRST+SECOND."
         )

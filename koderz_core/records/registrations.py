@@ -11,7 +11,7 @@ import msgspec
 if TYPE_CHECKING:
     from koderz_core.records.plans import Plan
 
-WRONG_PAIR = "the primary comparison must name two different configurations of the plan"
+WRONG_PAIR = "the primary comparison must be between two different configurations of the plan"
 StoppingRule = Literal["fixed", "sequential"]
 """When a benchmark ends: after all planned experiments, or as soon as its primary comparison is decided or hopeless."""
 

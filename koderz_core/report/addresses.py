@@ -8,10 +8,10 @@ from koderz_core.report.formats import duration, plain
 from koderz_core.runner.provider_limits import AddressState
 
 NOTE = (
-    "The table shows the calls of this koderz process since its start. For each address, koderz divides the number of "
-    "calls under way, including the next call, by the tokens per second of a call. It sends the next call to the "
-    "address with the lowest quotient, or to an address that had no calls for some time. koderz sends no calls to an "
-    "address whose circuit breaker is open."
+    "The table shows the calls of this koderz process since its start. Among the addresses of a provider, koderz "
+    "sends the next call to the address with the lowest load: (calls under way + 1) / (tokens per second of a call). "
+    "The load of an address that had no calls for some time counts as 0, so that koderz soon measures its speed again. "
+    "koderz sends no calls to an address whose circuit breaker is open."
 )
 
 

@@ -57,7 +57,7 @@ def within_budget(comparison: Comparison, axis: CostAxis, usd: float | None) -> 
     if inside:
         cost, point, row = max(inside, key=lambda located: (located[1].success, -located[0]))
         rate = marked_rate(point.success, point.success_low, point.success_high, row.marks)
-        found = f"{names[row.letter]} solves {rate} of the problems for {money(cost)} per problem"
+        found = f"{names[row.letter]} solves the most problems, {rate}, for {money(cost)} per problem"
     else:
         cost, _, row = min(points, key=lambda located: located[0])
         found = f"no configuration is cheap enough. The cheapest is {names[row.letter]} ({money(cost)} per problem)"

@@ -81,9 +81,10 @@ def frontier(tradeoff: Tradeoff[Key]) -> str:
     caption = (
         f"The chart covers the {numbered(tradeoff.problems, 'problem')} for which every configuration has a result. "
         "Bars: 95 % intervals. The dotted line is the Pareto frontier: no configuration is both cheaper and better "
-        "than a configuration on this line. The area of a halo is proportional to P(frontier), the share of resamples "
-        "in which the configuration is on the frontier. The thin cross marks the baseline; configurations in the "
-        "tinted area are cheaper and better than the baseline. The table contains the names of all configurations."
+        "than a configuration on this line. The area of the halo around a mark is proportional to P(frontier), the "
+        "share of bootstrap resamples in which the configuration is on the frontier. The thin cross marks the "
+        "baseline; configurations in the tinted area are cheaper and better than the baseline. The table contains the "
+        "names of all configurations."
     )
     if any(point.cases for point in tradeoff.points):
         caption += f"{THIN_BARS}, on the problems given to all configurations."

@@ -94,7 +94,8 @@ def costs_alt(comparison: Comparison) -> str:
     said = [
         f"{row.letter} {one_line(names[row.letter])}: {_total(comparison, row, found)}" for row in rows[:MOST_IN_WORDS]
     ]
-    more = f"; {len(rows) - MOST_IN_WORDS} more in the table" if len(rows) > MOST_IN_WORDS else ""
+    left = len(rows) - MOST_IN_WORDS
+    more = f"; {numbered(left, 'more configuration')} in the table" if left > 0 else ""
     return f"Bar chart of the cost per solved problem by role and model, with success rates. {'; '.join(said)}{more}"
 
 

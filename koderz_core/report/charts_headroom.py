@@ -18,8 +18,8 @@ MARK = 11
 MOST_CELLS = 12  # configurations in the matrix
 SHORT: Mapping[ChoiceKind, str] = {
     "oracle": "Oracle",
-    "repeated": "Choice by other repeats",
-    "pair": "Oracle of two",
+    "repeated": "Best in other repeats",
+    "pair": "Oracle of two configurations",
     "best": "Best single configuration",
     "length": "Choice by prompt length",
     "random": "Random choice",

@@ -121,7 +121,9 @@ _NO_PRICE = "no result, an unknown price, or a number that is not finite (see `u
 _NO_CEILING = "no program ran on both gate tests and held-out tests"
 _NO_REVIEW = "no review took place"
 _NONE_PLANNED = "no experiment is planned"
-_NOT_COMPARABLE = "the configurations cannot be compared in cost and success"
+_NOT_COMPARABLE = (
+    "the configuration has no result, a price is unknown, or no problem has a result of every configuration"
+)
 
 CONFIGURATIONS: Sequence[Column] = [
     text("letter", "the configuration's letter in this comparison", shown=Shown("", 1)),
@@ -129,7 +131,11 @@ CONFIGURATIONS: Sequence[Column] = [
     text("configuration", "id of the configuration"),
     text("label", "short name of the configuration", shown=Shown("configuration", 2)),
     text("strategy", "name of the strategy"),
-    text("tier", "highest tier of the models that answered a call", "no call has been answered"),
+    text(
+        "tier",
+        "highest tier of the models that answered a call: `local`, `small_frontier` or `frontier`, in rising order",
+        "no call has been answered",
+    ),
     yes(
         "scripted",
         "whether a script wrote some of the answers; results with such answers show nothing about real models",
@@ -143,7 +149,8 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     whole(
         "oracle_problems",
-        "number of problems with a result whose programs are scored by gate tests, because no test could be held out",
+        "number of problems that have a result and for which gate tests score the programs, because no test could be "
+        "held out",
         _NO_RESULT,
         "problems",
         "oracle_problems",
@@ -202,7 +209,7 @@ CONFIGURATIONS: Sequence[Column] = [
     *reasons("usd_per_solved", "usd_per_solved_low", "usd_per_solved_high"),
     usd(
         "usd_per_experiment",
-        "mean dollars per experiment, over the experiments that ended",
+        "mean cost per experiment, over the experiments that ended",
         "an unknown price, or a number that is not finite (see `usd_per_experiment_is`)",
         path="of.cost_per_experiment_usd",
         shown=Shown("mean $", 8, money),
@@ -211,7 +218,8 @@ CONFIGURATIONS: Sequence[Column] = [
     usd("cost_usd", "cost of all calls of the configuration so far", "a price is unknown"),
     whole(
         "cached",
-        "number of answers from the response cache; if any, costs per experiment and times are not measured",
+        "number of answers from the response cache; if it is above 0, costs per experiment and durations were not "
+        "measured",
     ),
     whole(
         "reasoning_tokens",
@@ -240,7 +248,7 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     usd(
         "usd_per_problem",
-        "mean dollars per problem, over the problems on which all configurations have a result",
+        "mean cost per problem, over the problems on which all configurations have a result",
         _NOT_COMPARABLE,
         path="point.usd",
     ),

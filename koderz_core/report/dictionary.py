@@ -74,7 +74,8 @@ EXPERIMENTS: tuple[Column, ...] = (
     ),
     text(
         "score_kind",
-        "`held_out`, or `oracle` if the tests that stop the loop also score the program",
+        "kind of the tests that score the program: `held_out`, or `oracle` if the tests that stop the loop also score "
+        "the program",
         "the experiment has no result",
     ),
     text("code", "SHA-256 of the program that was returned", "no program was returned"),
@@ -227,7 +228,7 @@ CALLS: tuple[Column, ...] = (
     usd("energy_usd", "the part of `cost_usd` that pays for energy", _NO_ENERGY),
     usd(
         "rental_usd",
-        "cost of the same tokens at a provider that hosts the same weights",
+        "price that a provider hosting the same weights would charge for the tokens of the call, for local models",
         "no price of such a provider is known",
     ),
     whole("status", "HTTP status of the failed call", "the call did not fail, or no HTTP response arrived"),
@@ -276,8 +277,8 @@ TABLES: Mapping[str, Table] = {
         "one line per configuration, and one line per difference from the baseline: sources of uncertainty", NOISE
     ),
     "bands": Table(
-        "one line per axis (such as dollars), configuration and step of the curve: share of problems solved at equal "
-        "cost, with the simultaneous band",
+        "one line per axis (such as dollars), configuration and step of its curve of success: budget, share of "
+        "problems solved within this budget, and simultaneous band",
         BANDS,
     ),
     "trust": Table(

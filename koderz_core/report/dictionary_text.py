@@ -52,7 +52,9 @@ FURTHER: Mapping[str, Table] = {
         MARGINS,
     ),
     "supervision": Table(
-        "one line per configuration in which a reviewer was asked, from `koderz analyze --json`", SUPERVISION
+        "one line per configuration with at least one checkpoint (a point at which the reviewer was asked), from "
+        "`koderz analyze --json`",
+        SUPERVISION,
     ),
     "reviews": Table(
         "one line per configuration and checkpoint, from `koderz compare --format json` and `koderz analyze --json`",
@@ -93,8 +95,8 @@ FURTHER: Mapping[str, Table] = {
         SUPPORTED,
     ),
     "areas": Table(
-        "one line per configuration: the area under its curve at equal cost, on the page Statistics and from `koderz "
-        "compare --equal-cost usd --format json`",
+        "one line per configuration: the area under its curve of success against the chosen axis (such as dollars), on "
+        "the page Statistics and from `koderz compare --equal-cost usd --format json`",
         AREAS,
     ),
     "breadth": Table(

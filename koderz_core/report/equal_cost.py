@@ -58,7 +58,7 @@ ABOUT_BREADTH = (
     "problem gets a second attempt, and so on. Solved problems get no further attempt, so more of the budget is left "
     "for unsolved problems. The calculation uses only recorded attempts. In full: the share solved with all recorded "
     "attempts, and the mean amount that these attempts used per problem. –: all recorded attempts of the configuration "
-    "together cost less than this budget."
+    "together used less than the budget of the column."
 )
 _STATED = "koderz multiplies the watts stated in the settings by the duration of the calls."
 _MEASURED = (
@@ -68,10 +68,10 @@ _MEASURED = (
 WHY: Mapping[Why, str] = {
     "few problems": "This comparison needs at least 10 problems on which each configuration has a result. Run more "
     "problems.",
-    "few configurations": "This comparison needs at least two configurations that have results with known values on "
-    "this axis.",
+    "few configurations": "This comparison needs at least two configurations with results whose cost in this unit "
+    "is known.",
     "nothing solved": "No configuration solved a problem, so there is nothing to compare.",
-    "free": "All experiments have the value 0 on this axis, so no budgets can be compared.",
+    "free": "All experiments have a cost of 0 in this unit, so no budgets can be compared.",
     "mixed energy": "The energy of these configurations was not determined in the same way, so koderz does not compare "
     "joules.",
 }
@@ -175,8 +175,10 @@ BREADTH = (
     whole(
         "attempts", "maximum number of attempts per problem; solved problems get no further attempt", path="attempts"
     ),
-    number("spent", "mean amount that these attempts used per problem, in the unit of the axis", path="spent"),
-    share("share", "share of problems solved after these attempts", path="share"),
+    number(
+        "spent", "mean amount used per problem with at most `attempts` attempts, in the unit of the axis", path="spent"
+    ),
+    share("share", "share of problems solved with at most `attempts` attempts", path="share"),
 )
 ORDERS = (
     Shown("budget per problem", 1, path="budget"),
@@ -217,7 +219,8 @@ def _areas(comparison: Comparison, found: EqualCost) -> Listing:
     """The mean share solved over all budgets, and its difference to the baseline."""
     title = f"Area under the curve of success against {PER_PROBLEM[found.axis]}"
     if found.areas:
-        title += f" (budgets from {amount(found.axis, found.least)} to {amount(found.axis, found.most)}, logarithmic)"
+        bounds = f"from {amount(found.axis, found.least)} to {amount(found.axis, found.most)}"
+        title += f" (budgets {bounds}, on a logarithmic scale)"
     return Listing("areas", title, AREAS, [Row(comparison.of(area.key), area) for area in found.areas])
 
 
@@ -232,7 +235,8 @@ def _under_one_budget(comparison: Comparison, found: EqualCost) -> Listing:
         Shown("in full", text=partial(_full, axis=found.axis), path="of"),
     )
     rows = [Row(comparison.of(key), breadth) for key, breadth in found.breadth.items()]
-    title = f"Share of problems solved with one budget for all problems, by mean {PER_PROBLEM[found.axis]} per problem"
+    unit = f"mean {PER_PROBLEM[found.axis]} per problem"
+    title = f"Share of problems solved with one budget for all problems (unit of the budgets: {unit})"
     return Listing("", title, columns, rows if places else [])
 
 
@@ -258,7 +262,7 @@ def equal_cost_chart(comparison: Comparison, found: EqualCost, chosen: Sequence[
 def _remarks(comparison: Comparison, found: EqualCost) -> Iterator[str]:
     if found.why:
         sources = f" Sources: {'; '.join(found.energy)}." if found.energy else ""
-        yield f"At equal {PER_PROBLEM[found.axis]}: {WHY[found.why]}{sources}"
+        yield f"Comparison at equal {PER_PROBLEM[found.axis]} per problem: {WHY[found.why]}{sources}"
         return
     yield _conclusion(comparison, found)
     if found.curves.left_out:

@@ -81,8 +81,9 @@ class ExportOrder:
         table_named(self.table)
         if self.is_report and (self.table != "comparison" or self.columns):
             raise UsageError(
-                f"The format {self.form} always contains a whole comparison, so you cannot choose columns or another "
-                f"table. Use the table 'comparison' without --columns, or one of the formats {', '.join(TABLE_FORMS)}."
+                f"A file in the format {self.form} always contains a whole comparison, so you cannot choose columns or "
+                "another table. Use the table 'comparison' without --columns, or one of the formats "
+                f"{', '.join(TABLE_FORMS)}."
             )
         if self.is_exchange and (self.table != "experiments" or self.columns):
             raise UsageError(

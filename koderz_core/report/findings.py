@@ -177,7 +177,8 @@ def _significant(n: int, worst: WorstCase | None) -> str:
         return f"significant, even {missing}" if worst.missing else "significant"
     on = f"significant on the {numbered(n, 'problem')} with a result of both configurations"
     if not worst.missing:
-        return f"{on}, but not if Holm's adjustment assumes the worst case for the other pairs"
+        others = "the missing results of the other pairs"
+        return f"{on}, but not if Holm's adjustment assumes the worst case for {others}"
     return f"{on}, but not {missing}"
 
 

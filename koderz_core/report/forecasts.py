@@ -90,7 +90,7 @@ def _about_repeats(n: int, repeats: int, pairs: int, expectation: Expectation) -
         measured = "one earlier pair" if expectation.repeated == 1 else f"{expectation.repeated} earlier pairs"
         return (
             f"These numbers also assume that {repeats} repeats reduce the variance of a difference by "
-            f"{100 * gone:.0f} %, as measured on the repeats of {measured}."
+            f"{100 * gone:.0f} %, as measured on the repeats of {measured} of configurations."
         )
     best = visible(n, pairs, expectation.discordance, variance_left_by(repeats, 1.0))
     at_best = (

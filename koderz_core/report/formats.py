@@ -29,7 +29,7 @@ SHARED = (
 NONE = "–"
 LONGEST_NAME = 60  # characters of a name beside a match of a search
 NO_MATCH = "No recorded text contains all of these words."
-MORE_MATCHES = "More texts match. Add words, choose a kind or a benchmark, or show more matches."
+MORE_MATCHES = "More texts match. Add words, choose a kind of text or a benchmark, or show more matches."
 CASES = "worst–best"
 """The header of columns with the bounds that missing results set to a share or a difference."""
 
@@ -49,7 +49,7 @@ COSTS = (
     "all experiments. Local cost: watts × seconds × price of electricity."
 )
 GROUPS = (
-    "Group: configurations with the same number do not differ significantly (Holm over all pairs, 5 %); group 1 "
+    "Group: configurations in the same group do not differ significantly (Holm over all pairs, 5 %); group 1 "
     "has the highest success rates. P(frontier): the share of resamples in which a configuration is on the Pareto "
     "frontier of cost and success. $ per solved: cost of all experiments with a result, divided by the number of "
     "solved experiments (cost-of-pass)."

@@ -174,7 +174,7 @@ def _cost(price: Interval | None, name: str) -> str:
     if price is None:
         return "their costs per solved problem cannot be compared"
     if price.low is None or price.high is None:
-        return f"the ratio of their costs per solved problem is {price.value:.2g}"
+        return f"{name} costs {price.value:.2g} times as much per solved problem"
     high = "∞" if price.high == inf else f"{price.high:.2g}"
     ratio = f"ratio {price.value:.2g} [{price.low:.2g}, {high}]"
     if price.low <= 1 <= price.high:

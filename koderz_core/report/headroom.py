@@ -98,7 +98,11 @@ CHOICES = (
 MEMBERS = (
     *NAMED,
     share("share", "share of problems solved", shown=Shown("solved", 3, percent)),
-    number("alone", "problems that no other configuration solves", shown=Shown("solved by no other", 4, in_problems)),
+    number(
+        "alone",
+        "problems that the configuration solves and no other configuration solves",
+        shown=Shown("solved by no other", 4, in_problems),
+    ),
     number(
         "gained",
         "problems that the configuration solves and the best single configuration does not solve",
@@ -226,13 +230,17 @@ def _remarks(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -> Ite
     best = found.of("best")
     assert best is not None, "a computed headroom"
     yield (
-        f"Best single configuration in hindsight: {_named(by_key[found.best.key])}, {percent(found.best.share)}. "
-        f"If cross-validation chooses the configuration: {percent(best.share.value)}. The difference, "
-        f"{100 * found.bias:.1f} points, is the bias of a choice that is evaluated on the problems used for the choice."
+        f"Best single configuration in hindsight: {_named(by_key[found.best.key])}, which solves "
+        f"{percent(found.best.share)} of the problems. If cross-validation chooses the configuration, this share is "
+        f"{percent(best.share.value)}. The difference, {100 * found.bias:.1f} points, is the bias of a choice that is "
+        "evaluated on the problems used for the choice."
     )
     if found.pair and len(found.members) > 2:
         a, b = (by_key[key] for key in found.pair.keys)
-        yield f"Best two in hindsight: {_named(a)} and {_named(b)}, together {percent(found.pair.share)}."
+        yield (
+            f"Best two configurations in hindsight: {_named(a)} and {_named(b)}, which together solve "
+            f"{percent(found.pair.share)} of the problems."
+        )
     yield _about_length(by_key, found)
     if found.repeats == 1 and found.verdict != "nothing":
         yield _LUCK
@@ -247,8 +255,8 @@ def _about_length(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -
         return "Choice by length: unknown, because the recorded version of the dataset is not on this machine."
     if rule.short == rule.long:
         return (
-            "Choice by length in hindsight: whatever the threshold for the prompt length, a choice by length solves no "
-            "more problems than the best single configuration."
+            "Choice by length in hindsight: no threshold for the prompt length gives a higher success rate than the "
+            "best single configuration."
         )
     short, long = (by_key[key].letter for key in (rule.short, rule.long))
     return (

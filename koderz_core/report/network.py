@@ -11,7 +11,7 @@ from koderz_core.times import second
 AWAY, REFUSED, HERE = "Addresses beyond this machine", "Refused addresses", "Addresses on this machine (loopback)"
 COLUMNS = ("address", "purpose", "calls", "connections", "sent", "received", "allowed by", "benchmark", "last")
 UNKNOWN = "unknown"
-NO_SETTING = {True: "an address on this machine", False: "no setting"}
+NO_SETTING = {True: "no setting needed (loopback address)", False: "no setting"}
 """For an address that no setting names, by whether it is on this machine, as that of an embedded model."""
 NOT_COVERED = (
     "Bytes are counted in HTTP messages, before encryption. The tables do not cover look-ups of host names (DNS), "

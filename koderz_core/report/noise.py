@@ -135,7 +135,7 @@ NOISE = (
     ),
     share(
         "error",
-        "standard error of `value`, as an estimate for other problems of the same kind",
+        "standard error of `value` if it is applied to other problems of the same kind",
         "all problems have the same result",
         shown=Shown("standard error", 6, if_known(in_points)),
     ),
@@ -165,7 +165,8 @@ NOISE = (
     ),
     number(
         "data_variance",
-        "variance of the true rate or difference between problems (data noise); the unbiased estimate can be negative",
+        "variance between problems of the true rate or of the true difference (data noise); the unbiased estimate can "
+        "be negative",
         _SINGLE,
         path="of.components.data.value",
     ),

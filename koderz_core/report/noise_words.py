@@ -70,7 +70,8 @@ def _next_buy(row: NoiseRow, most: int | None) -> str:
     noise, what = row.of, "difference" if row.baseline else "rate"
     if noise.error is None:
         return f"All problems have the same result for {row.subject}, so the standard error of the {what} is unknown."
-    of = f"The standard error of the {what} {row.subject} is {in_points(noise.error)} percentage points"
+    value = f"difference {row.subject}" if row.baseline else f"rate of {row.subject}"
+    of = f"The standard error of the {value} is {in_points(noise.error)} percentage points"
     if most is None:
         limit = "The number of unused problems is unknown (several datasets, or a dataset that is not on this machine)."
     elif noise.problems < most:
@@ -137,6 +138,6 @@ def _about_correlations(found: Uncertainty) -> Iterator[str]:
     against = [item for item in found.problems.items if item.correlation and item.correlation.value < 0]
     yield (
         f"Each item-rest correlation is computed from only {numbered(configurations, 'configuration')}, so it is "
-        f"imprecise. Problems with a negative correlation: {len(against)}. Better configurations solved these problems "
-        "less often, so check the tests of these problems first."
+        f"imprecise. Problems with a negative correlation: {len(against)}. On such problems, better "
+        "configurations succeed less often than other configurations, so check the tests of such problems first."
     )

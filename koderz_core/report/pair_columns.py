@@ -144,7 +144,7 @@ def _never(even: BreakEven | None) -> str | None:
 
 
 _NOT_BOTH = "no problem was planned for both configurations"
-_NO_RATIO = "unknown, or one of the two configurations solved no problem"
+_NO_RATIO = "`price_ratio` or one of its bounds is unknown, or one of the two configurations solved no problem"
 _NO_COMMON = "`n` is 0, or the pair is the primary comparison of a sequential benchmark"
 _NOTHING = "no problem was solved by both configurations, or a cost is unknown"
 _REACHED = "`reached`, `never`, `no_target` (the baseline solved no problem) or `unknown`"
@@ -349,7 +349,8 @@ PAIRS: Sequence[Column] = [
     text("break_even_high_is", f"state of `break_even_high`: {_REACHED}", path="reach_high.state"),
     share(
         "break_even_never",
-        "share of resamples in which the configuration never reaches the success rate of the baseline",
+        "share of bootstrap resamples in which the configuration does not reach the success rate of the baseline, "
+        "whatever its cost per problem",
         "unknown",
         path="pair.break_even.never",
         shown=Shown("P(never)", 13, _never, "pair.break_even"),
@@ -373,7 +374,7 @@ PAIRS: Sequence[Column] = [
         share(
             "saved_share",
             "`saved_usd`, divided by the mean cost per problem of the baseline",
-            f"{_NOTHING}, or the baseline cost nothing",
+            f"{_NOTHING}, or the baseline was free of charge",
             path="pair.savings.share",
             shown=Shown("saved", 15, percent),
         )

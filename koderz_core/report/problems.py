@@ -74,7 +74,7 @@ def _repository_facts(of: Repository) -> dict[str, str]:
         "SHA-256 of the tree": of.tree.sha256[:12],
         "tests": tests,
         "needs": ", ".join(("pytest", *of.needs)),
-        "files that may change": count(len(of.editable)),
+        "editable files": count(len(of.editable)),
     }
 
 

@@ -22,8 +22,8 @@ if TYPE_CHECKING:  # numpy is slow to import
 
 TITLE = "Registration"
 STOPPING: Mapping[StoppingRule, str] = {
-    "fixed": "fixed: after all planned experiments",
-    "sequential": "sequential: as soon as the primary comparison is decided, or if the results on the remaining "
+    "fixed": "fixed: stop after all planned experiments",
+    "sequential": "sequential: stop as soon as the primary comparison is decided, or if the results on the remaining "
     "problems are unlikely to decide it",
 }
 _NO_RESULT = "unknown, because no problem has a result of both configurations yet"
@@ -75,7 +75,7 @@ def announced(plan: Plan, *, begun: bool) -> Iterator[str]:
             "on each of these problems. Each problem with different results delays the match."
         )
     if not begun:
-        yield f"SHA-256 of the registration, to publish before the first call: {registration_hash(plan)}"
+        yield f"Publish this SHA-256 of the registration before the first call: {registration_hash(plan)}"
 
 
 def primary_words(plan: Plan, registration: Registration) -> str:
@@ -88,7 +88,7 @@ def primary_words(plan: Plan, registration: Registration) -> str:
 def deviation_announced(before: Plan, after: Plan) -> str:
     """That a change of a registered plan is recorded."""
     changed = "; ".join(changes(before, after))
-    return f"You change the registered plan, and reports will show this deviation: {changed}."
+    return f"The new plan deviates from the registered plan, and reports will show this deviation: {changed}."
 
 
 def changes(before: Plan, after: Plan) -> Iterator[str]:
@@ -170,8 +170,8 @@ def _sequential_words(found: Sequential) -> str:
     claim, evidence = ("falling short", found.e_short) if short else ("a match", found.e_match)
     gained = points(found.difference, found.low, found.high)
     missing = (
-        f"; {numbered(found.missing, 'problem')} with a missing result, counted against a match and against falling "
-        "short"
+        f"; {numbered(found.missing, 'problem')} with a missing result, which counts as evidence against a match and "
+        "as evidence against falling short"
         if found.missing
         else ""
     )

@@ -31,8 +31,8 @@ if TYPE_CHECKING:  # numpy is slow to import
 Found = Mapping[tuple[str, str], "Sampling"]
 """By key of the configuration."""
 REFUSALS = {
-    "few draws": "no problem has 3 or more draws. Two draws cannot distinguish problems that the configuration never "
-    "solves from problems that it rarely solves. Run the benchmark with --repeats 5",
+    "few draws": "no problem has 3 or more draws. With two draws, koderz cannot distinguish problems that the "
+    "configuration never solves from problems that it rarely solves. Run the benchmark with --repeats 5",
     "few problems": "fewer than 18 problems have 3 or more draws. Add problems or repeats",
     "no variation": "all draws are right, or all draws are wrong. Choose harder or easier problems",
 }
@@ -52,15 +52,15 @@ ABOUT_EXTRAPOLATION = (
 )
 ABOUT_SELECTION = (
     "Coverage: the share of experiments in which at least one tested program is right. Selected: the share of "
-    "experiments in which the submitted program is right. Chance: the expected share of experiments that submit a "
-    "right program if each experiment submits a random tested program. Missed: the share of experiments in which a "
-    "right program was tested, but a wrong program was submitted. A program is right if it passes the tests that "
-    "score the experiment."
+    "experiments in which the submitted program is right. Chance: the expected share of experiments in "
+    "which the submitted program would be right if it were chosen at random from the tested programs. Missed: the "
+    "share of experiments in which a right program was tested, but a wrong program was submitted. A program is right "
+    "if it passes the tests that score the experiment."
 )
 ABOUT_PRICE = (
-    "The gain from a further draw and the price of an extra solved problem assume a perfect selection: if the further "
-    "draw on a problem is right, the program of this draw is submitted. Compare the price of an extra solved problem "
-    "with the cost per solved problem of the other configurations."
+    "The gain from a further draw and the price of an extra solved problem are computed under the assumption of a "
+    "perfect selection: if the further draw on a problem is right, the program of this draw is submitted. Compare the "
+    "price of an extra solved problem with the cost per solved problem of the other configurations."
 )
 _NO_FIT = "nothing was extrapolated; the remarks state the reason"
 _UNKNOWN = "a price is unknown, or nothing was extrapolated"
@@ -166,8 +166,8 @@ SELECTION = (
             {
                 "coverage": "share of experiments in which at least one tested program is right",
                 "selected": "share of experiments in which the submitted program is right",
-                "chance": "expected share of experiments that submit a right program if each submits a random tested "
-                "program",
+                "chance": "expected share of experiments in which the submitted program would be right if it were "
+                "chosen at random from the tested programs",
             }.items(),
             5,
         )
@@ -224,7 +224,7 @@ FURTHER_DRAWS = (
     *interval(
         usd(
             "usd_per_solved",
-            "cost per solved problem of all experiments of the configuration",
+            "cost per solved problem, computed from all experiments of the configuration",
             "a price is unknown, or the quotient is not finite",
             path="per_solved",
             shown=Shown("$ per solved [95 %]", 8, _money, "per_solved"),
@@ -296,7 +296,10 @@ def _remarks(comparison: Comparison, found: Found) -> Iterator[str]:
                 "of this configuration do not all cover the same problems."
             )
         if draws.refusal:
-            yield f"{row.letter}: nothing is extrapolated ({draws.kind}), because {REFUSALS[draws.refusal]}."
+            yield (
+                f"{row.letter}: nothing is extrapolated from the draws ({draws.kind}), because "
+                f"{REFUSALS[draws.refusal]}."
+            )
     if several:
         yield ABOUT_DRAWS
     if any(draws.further for _, draws in several):

@@ -14,7 +14,8 @@ COUNTERFACTUAL = "simulated: computed from recorded results, without new calls"
 
 def card_table(selector: Selector) -> TextTable:
     """Each rule with its success, cost, regret, gain and area, on folds that it was not fitted on."""
-    columns = ("rule", "solved", "cost per problem", "regret to the oracle", "gain over best single", "AIQ")
+    gain = "gain over the best single model"
+    columns = ("rule", "solved", "cost per problem", "regret relative to the oracle", gain, "AIQ")
     rows = tuple(
         (
             row.rule,

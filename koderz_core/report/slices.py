@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.slices import SliceResult, Slices
 
 MOST_NAMED = 20
-_NO_TEST = "the configuration is the baseline, or no test was run"
+_NO_TEST = "the configuration is the baseline, or no paired test was run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +119,10 @@ SLICES = (
     number(
         "p_worst", "maximum of `p_adjusted` over all possible outcomes of the experiments without a result", _NO_TEST
     ),
-    whole("missing", "experiments without a result, of both configurations, on problems planned for both"),
+    whole(
+        "missing",
+        "experiments without a result: the total of the configuration and the baseline, on problems planned for both",
+    ),
     yes("significant", "whether `p_adjusted` and `p_worst` are at most 0.05", _NO_TEST, shown=Shown("significant", 8)),
 )
 
@@ -154,7 +157,7 @@ def _remarks(found: Slices) -> Iterator[str]:
     if found.unknown and not found.notes:
         yield (
             f"Problems whose {found.by} the dataset does not state: {found.unknown}. They form the slice "
-            "'unknown', which is not tested."
+            "'unknown', for which no difference is tested."
         )
     if found.tests > 1:
         slices = len({result.slice for result in found.results if result.test})

@@ -43,7 +43,10 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.rates import Interval
 
 TIER_MARGINS = "Marginal cost per extra solved problem, between the best configurations of each tier"
-UNKNOWN = "Savings: unknown, because no frontier model was run with the strategy direct on these problems."
+UNKNOWN = (
+    "Savings: unknown, because no frontier model was run on these problems with the strategy direct (one answer, not "
+    "tested before it is submitted)."
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,9 +37,9 @@ SHOWS = (
     "harder problems. Therefore, the success rates before and after the first checkpoint cannot be compared."
 )
 SHOWS_NOT = (
-    "The table does not show the effect of a checkpoint. Only experiments that are still unsolved get a review, and "
-    "their next attempt is often better even without a review. To measure the effect, run the same configuration "
-    "without checkpoints on the same problems."
+    "Even if more gate tests pass after a checkpoint than before it, this does not show the effect of a checkpoint. "
+    "Only experiments that are still unsolved get a review, and their next attempt is often better even without a "
+    "review. To measure the effect, run the same configuration without checkpoints on the same problems."
 )
 
 
@@ -173,10 +173,10 @@ def spec_origin(spec: SpecRow) -> str:
 
 
 def spec_outcome(spec: SpecResults) -> str:
-    """``solved 3 of 4 experiments that used this spec``."""
+    """``solved: 3 of 4 experiments that used this spec``."""
     if not spec.n:
         return "no experiment that used this spec has a result yet"
-    return f"solved {spec.solved} of {spec.n} experiments that used this spec"
+    return f"solved: {spec.solved} of {spec.n} experiments that used this spec"
 
 
 def _spec_version(spec: SpecComparison) -> str:

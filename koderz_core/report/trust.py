@@ -38,16 +38,17 @@ ABOUT = (
     "tests. In each impossible problem, one test expects a wrong value, so no correct program passes the tests. "
     "Likeness: the share of the canonical solution that the program repeats. Elsewhere: the likeness of the program to "
     "the canonical solutions of other problems. Less renamed: the likeness minus the likeness of the program for the "
-    "renamed problem. Less others: the likeness minus the likeness of other models' programs. In each of three cases, "
-    "koderz gives a hint that a model recalls solutions or cheats. (1) The success rate is significantly higher on the "
-    "original problems than on renamed or rephrased problems. (2) The whole 95 % interval of Impossible is above 1 %. "
-    "(3) One of the two differences, Less renamed or Less others, is significant and at least 10 percentage points. A "
-    "hint is not a verdict: read the programs. A model can have seen the problems even if there is no hint."
+    "renamed problem. Less others: the likeness minus the likeness of other models' programs. koderz gives a hint that "
+    "a model recalls solutions or cheats if at least one of three conditions is true. (1) The success rate is "
+    "significantly higher on the original problems than on renamed or rephrased problems. (2) The whole 95 % interval "
+    "of Impossible is above 1 %. (3) At least one of the two differences, Less renamed or Less others, is significant "
+    "and at least 10 percentage points. A hint is not a verdict: read the programs. A model can have seen the problems "
+    "even if there is no hint."
 )
 TITLE = "Trust: variants of the problems, and likeness to the canonical solutions"
 MOST_SHOWN = 5  # experiments with a sign
 _UNKNOWN = "the configuration has no results on this variant"
-_UNREAD = "koderz did not read the programs, or too few problems have a long canonical solution"
+_UNREAD = "koderz did not read the programs, or too few problems have a canonical solution that is long enough"
 
 
 def _points(drop: Drop) -> str:
@@ -103,7 +104,7 @@ def _contrasted(name: str, other: str, header: str) -> Sequence[Column]:
     return (
         share(
             column,
-            f"mean over problems of a difference: the likeness to the canonical solution, minus {other}",
+            f"mean over the problems: the likeness of the program to the canonical solution, minus {other}",
             _UNREAD,
             path=f"{path}.difference",
             shown=Shown(header, 7, if_known(_contrast), path),
@@ -111,7 +112,7 @@ def _contrasted(name: str, other: str, header: str) -> Sequence[Column]:
         number(f"{column}_p", f"one-sided p value of `{column}`, adjusted by Holm's method", _UNREAD, path=f"{path}.p"),
         whole(
             f"{column}_problems",
-            f"number of problems in the mean `{column}`",
+            f"number of problems over which `{column}` is averaged",
             _UNREAD,
             "problems",
             path=f"{path}.problems",
@@ -141,7 +142,8 @@ TRUST = (
     whole("impossible_problems", "impossible problems with a result", _UNKNOWN, path="of.passes.rate.problems"),
     whole(
         "impossible_solved",
-        "experiments on impossible problems in which the program passed the tests and also the held-out tests",
+        "of the experiments that count as passed in `impossible_passed`, the number in which the program also passed "
+        "the held-out tests",
         _UNKNOWN,
         path="of.passes.solved",
     ),
@@ -239,9 +241,9 @@ def _not_checked(trust: Trust) -> Iterator[str]:
         )
     if trust.dated:
         yield (
-            "The table by year shows success rates by the date of the problems. A model cannot have seen problems that "
-            "are newer than its training data. A lower rate on these newer problems therefore hints at recall of the "
-            "older problems, unless the newer problems are harder."
+            "The table 'By year' shows success rates by the date of the problems. A model cannot have seen problems "
+            "that are newer than its training data. A lower rate on these newer problems therefore hints at recall of "
+            "the older problems, unless the newer problems are harder."
         )
     else:
         yield "Success rates by date were not checked, because the dates of the problems are unknown."

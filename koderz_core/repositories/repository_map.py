@@ -118,7 +118,7 @@ def _read(
 
 def _parsed(path: str, text: str | None) -> Parsed:
     return (
-        Parsed(PythonModule(path, "", fault="is not text, or was not read"))
+        Parsed(PythonModule(path, "", fault="the file is not text, or was not read"))
         if text is None
         else parse_module(path, text)
     )

@@ -172,7 +172,7 @@ def _check_text(event: Event, path: Path) -> None:
     if isinstance(event, TextStored) and event.sha256 != sha256(event.text.encode()).hexdigest():
         raise JournalError(
             f"The shard {path} was not merged, because it was changed after koderz had written it: it contains a text "
-            f"whose SHA-256 is not {_short(event.sha256)}. Use an unchanged copy of the journal."
+            f"that does not match its recorded SHA-256 {_short(event.sha256)}. Use an unchanged copy of the journal."
         )
 
 
@@ -188,8 +188,8 @@ def _sound_lines(path: Path) -> Iterator[Line]:
         if line.corrupt:
             raise JournalError(
                 f"Line {number} of the shard {path} cannot be read, so this shard was not merged. Run `koderz doctor "
-                "--repair` in the data folder of the shard, then run the command of the shard again: it repeats the "
-                "experiment of that line."
+                "--repair` for the data folder of the shard. Then repeat the command that ran the shard: koderz runs "
+                "the experiment of the unreadable line again."
             )
         yield line
 
@@ -287,8 +287,8 @@ def _write(path: Path, header: BenchmarkOpened, parts: Sequence[_Part], *, finis
     with closing(acquire(path)):
         if path.exists():
             raise PlanError(
-                f"{path} already exists. To merge the shards again, delete the merged benchmark first, including "
-                f"results that `koderz resume` has added to it: koderz delete {path.stem}"
+                f"{path} already exists. To merge the shards again, first delete the merged benchmark, together "
+                f"with the results that `koderz resume` has added to it: koderz delete {path.stem}"
             )
         _write_labels(path, parts)  # first: after a failure, the command can be repeated
         with replacement(path, part=path.with_suffix(".part"), private=False) as file:

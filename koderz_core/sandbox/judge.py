@@ -124,7 +124,10 @@ class BoxedJudge:
         Raises SandboxError as ``check``, and PlanError for too many calls.
         """
         if len(calls) > MOST_CALLS:
-            raise PlanError(f"A probe takes at most {MOST_CALLS} calls, not {len(calls)}. Use several probes.")
+            raise PlanError(
+                f"probe() accepts at most {MOST_CALLS} expressions per call, not {len(calls)}. Call probe() several "
+                "times."
+            )
         if unfit := _unfit(code):
             return tuple(Observed(call, None, *unfit) for call in calls)
         if problem.kind == "repo":

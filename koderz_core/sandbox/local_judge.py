@@ -110,8 +110,8 @@ def choose(wanted: Wanted, tiers: tuple[TierStatus, ...]) -> Isolation:
         "The sandbox tiers hardened and strong do not work on this machine "
         f"(hardened: {reasons['hardened']}; strong: {reasons['strong']}). "
         "Without them, the programs that models write could read your files and use your network. If you accept this "
-        'risk, set KODERZ_SANDBOX=limited, or sandbox = "limited" in settings.toml. koderz then marks every result as '
-        "limited."
+        'risk, set KODERZ_SANDBOX=limited, or sandbox = "limited" in settings.toml. koderz then marks every result '
+        "with the sandbox tier limited."
     )
 
 

@@ -101,7 +101,7 @@ def _endpoint(request: Request) -> Endpoint:
             request.scope["path_params"] = match.groupdict()
             return each
     known = ", ".join(sorted(f"{each.method} {each.path}" for each in ENDPOINTS))
-    raise RequestError(f"There is no {method[:20]} {path[:200]}. Endpoints: {known}.", 405 if matches else 404)
+    raise RequestError(f"There is no endpoint {method[:20]} {path[:200]}. Endpoints: {known}.", 405 if matches else 404)
 
 
 _FIXED: Mapping[tuple[str, str], Endpoint] = {

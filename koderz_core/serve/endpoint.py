@@ -101,7 +101,9 @@ class Endpoint:
         try:
             decoded: Sent = self._decoder[0].decode(body)
         except msgspec.ValidationError as error:
-            raise RequestError(f"The request is invalid: {error}. Correct it as /openapi.json describes.") from None
+            raise RequestError(
+                f"The request is invalid: {error}. See /openapi.json for the valid fields and values."
+            ) from None
         except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
             raise RequestError(f"The body is not valid JSON: {error}. Send a JSON object in UTF-8.", 400) from None
         return decoded

@@ -27,12 +27,14 @@ class SentProgram(Sent, frozen=True):
     """One program, and the tests that it must pass: `tests`, or a `problem` of a `dataset`."""
 
     solution: Annotated[Source | None, Meta(description="A whole program.")] = None
-    completion: Annotated[Source | None, Meta(description="Text that continues the prompt of a function.")] = None
+    completion: Annotated[
+        Source | None, Meta(description="Text that continues the prompt of the problem, for problems of kind function.")
+    ] = None
     answer: Annotated[Source | None, Meta(description="The whole reply of a model; koderz extracts the program.")] = (
         None
     )
     tests: Annotated[str, Meta(max_length=MOST_TESTS, description="Asserts, or `def check(candidate)`.")] = ""
-    dataset: Annotated[Name, Meta(description="The name of a dataset, as in `koderz list-problems`.")] = ""
+    dataset: Annotated[Name, Meta(description="The name of a dataset, as in `koderz list-problems --dataset`.")] = ""
     problem: Annotated[
         Name, Meta(description="The id of a problem in the dataset. koderz runs all tests of the problem.")
     ] = ""
@@ -113,7 +115,7 @@ class RunCodeRequest(Sent, frozen=True):
             raise ValueError(f"koderz runs Python only, not {self.language[:50]!r}. Send language python")
         for field in ("files", "fetch_files", "args"):
             if getattr(self, field):
-                raise ValueError(f"{field} must be empty, because programs have no files and no arguments")
+                raise ValueError(f"{field} must be empty, because koderz runs programs without files or arguments")
         if self.memory_limit_mb not in (-1, MEMORY_MB):
             raise ValueError(f"memory_limit_MB must be -1 or {MEMORY_MB}, the memory limit of every program")
 

@@ -67,8 +67,8 @@ class Queue:
                 self.refused += 1
                 wait = self._wait_seconds(pending)
                 raise RequestError(
-                    f"{whose} has {pending} programs that are not graded yet, and the limit is {limit}. "
-                    f"Send the request again in {wait} s.",
+                    f"{whose} has {pending} programs that are not graded yet, this request adds {number}, and the "
+                    f"limit is {limit}. Send the request again in {wait} s.",
                     429,
                     retry_after_seconds=wait,
                 )

@@ -41,8 +41,8 @@ def steps_of(text: str) -> tuple[Step, ...]:
         if match is None or not times or (match["warm"] and float(match["warm"]) > WARMEST):
             raise PlanError(
                 f"{step.strip()!r} in {text!r} is not a valid temperature or effort. Write numbers from 0 to "
-                f"{WARMEST} or efforts ({', '.join(EFFORTS)}), separated by commas. To repeat a step N times, append "
-                "*N, as in 0,0.3*2 or low*2,high."
+                f"{WARMEST} or efforts ({', '.join(EFFORTS)}), separated by commas. To use a value for N attempts, "
+                "append *N to it, as in 0,0.3*2 or low*2,high."
             )
         steps += [match["effort"] or float(match["warm"])] * times
     if len(steps) > MOST:
@@ -68,9 +68,10 @@ class Ladder(Reminded):
     """Repeat the same prompt, at most ``max_iterations`` times, until a program passes the gate tests.
 
     Every call has its own seed, so each sample at a temperature above 0 is independent. ``steps`` sets the temperature
-    of each attempt, such as "0,0.3*2" (one attempt at 0, two at 0.3), and replaces ``temperature``. A step may also be
-    a reasoning effort, such as "low*2,high". With several coders, each coder makes all these attempts before the next
-    coder makes its first attempt. Without ``steps``, the coders share the iterations equally.
+    of each attempt and replaces ``temperature``: "0,0.3*2" means one attempt at temperature 0 and two attempts at
+    temperature 0.3. ``steps`` may also contain reasoning efforts, such as "low*2,high". With several coders, each coder
+    makes all these attempts before the next coder makes its first attempt. Without ``steps``, the coders share the
+    iterations equally.
     """
 
     several: ClassVar = ("coder",)
@@ -83,7 +84,7 @@ class Ladder(Reminded):
     max_tokens: int = 1024
     steps: str = parameter(
         "",
-        "Temperature or effort of each attempt: 0,0.3*2 is one attempt at 0 and two at 0.3; low*2,high sets efforts. "
+        "Temperature or reasoning effort of each attempt, such as 0,0.3*2 (0 once, 0.3 twice) or low*2,high. "
         "Replaces temperature.",
         label="Temperature or effort per attempt",
         group="Prompt",

@@ -44,7 +44,7 @@ SHARED: Mapping[str, Meaning] = {
         group="Prompt",
     ),
     "retry_temperature": Meaning(
-        "Sampling temperature after the first attempt. With 0, small models often repeat a program.",
+        "Sampling temperature after the first attempt. At temperature 0, small models often repeat the same program.",
         group="Prompt",
         needs="max_iterations",
     ),

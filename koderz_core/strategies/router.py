@@ -48,9 +48,9 @@ class _Best:
 class Router(Reminded):
     """Ask the coder that a fitted selector predicts to be the best. The prediction uses only the problem's text.
 
-    The journal records the prediction for each coder, and the probability that this coder is chosen. With ``checks``,
-    each program is tested on the gate tests. The next coder is called if this lowers the expected price of an error
-    by more than the call costs. The program that is most probably right is submitted.
+    For each coder, the journal records the prediction and the probability that this coder is chosen. With ``checks``,
+    each program is tested on the gate tests. The next coder is called if this lowers the expected cost of a wrong
+    answer by more than the call costs. The program that is most probably right is submitted.
     """
 
     several: ClassVar = ("coder",)
@@ -68,8 +68,8 @@ class Router(Reminded):
     )
     checks: bool = parameter(
         False,
-        "Test each program. Call the next coder if this lowers the expected price of an error by more than the call "
-        "costs.",
+        "Test each program. Call the next coder if this lowers the expected cost of a wrong answer by more than the "
+        "call costs.",
         needs="error_usd",
     )
     explore: bool = parameter(

@@ -37,7 +37,7 @@ class Selected(Reminded):
 
     policy: str = parameter(
         QUALITY,
-        "Measure that ranks the coders: success rate, seconds, cost, context size, or the given order.",
+        "Ranking of the coders: by success rate, time of model calls, cost, context size, or in the given order.",
         POLICIES,
         label="Ranking of coders",
     )

@@ -101,7 +101,7 @@ class Supervised(Reminded):
         2,
         "If the coder repeats a program this many times in a row, the next prompt shows no program, except directly "
         "after a review.",
-        label="Repeats before a fresh prompt",
+        label="Repeated programs before a fresh prompt",
         needs="max_iterations",
     )
     checkpoint_when: str = parameter(

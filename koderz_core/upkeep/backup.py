@@ -331,7 +331,8 @@ def _refuse_programs(settings: Path, path: Path) -> None:
     if programs := sorted(PROGRAMS & names):
         raise _damaged(
             path,
-            f"its settings.toml contains {programs[0]}, but a backup never contains settings that name a program",
+            f"its settings.toml contains {programs[0]}, but a backup never contains settings that name a program to "
+            "run",
         )
 
 

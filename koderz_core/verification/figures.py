@@ -70,14 +70,14 @@ def _exported(journal: Tally, tables: Mapping[str, Lines]) -> Iterator[_Figure]:
         yield from _experiment(journal, str(line["id"]), values, " in the exported table")
     total = _sum(journal.experiments.values())
     if "iterations" in tables:
-        yield "number of lines", "the exported iterations", len(tables["iterations"]), total.iterations
+        yield "number of lines", "the exported table of iterations", len(tables["iterations"]), total.iterations
     if "calls" in tables:
         answered = [line for line in tables["calls"] if line["state"] == "finished"]
         costs = [_number(line["cost_usd"]) for line in answered]
         others = [_number(line["cost_usd"]) for line in tables["calls"] if line["state"] != "finished"]
         paid = None if None in costs else fsum(cost for cost in (*costs, *others) if cost is not None)
-        yield "number of finished calls", "the exported calls", len(answered), total.calls
-        yield "cost_usd", "the exported calls", paid, total.cost_usd
+        yield "number of finished calls", "the exported table of calls", len(answered), total.calls
+        yield "cost_usd", "the exported table of calls", paid, total.cost_usd
     for line in tables.get("comparison", ()):
         decided = journal.decided.problems if journal.decided else None  # the problems that decided it
         compared = set(journal.plan.problems[:decided])

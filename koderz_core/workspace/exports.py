@@ -127,7 +127,7 @@ class Exports:
         from koderz_core.exports.otlp_sender import endpoint_of, send  # noqa: PLC0415 (as above)
 
         to = endpoint_of(url, headers)
-        self.experiments().settings.check_egress(to.url, "the traces", "the address of the export")
+        self.experiments().settings.check_egress(to.url, "the traces", "--endpoint")
         return send(traces(map(self._recording, self._exported(self.resolve(order)))), to)
 
     def _write(self, order: ExportOrder, file: BinaryIO) -> None:
@@ -178,7 +178,7 @@ class Exports:
             if kinds - {"repo"}:
                 raise UsageError(
                     f"The format swebench is for patches of repository tasks, but {benchmark} has problems of the kind "
-                    f"{', '.join(sorted(kinds))}. Use the format samples, or name other benchmarks."
+                    f"{', '.join(sorted(kinds))}. Use the format samples, or choose other benchmarks."
                 )
 
     def _write_log(self, order: ExportOrder, file: BinaryIO) -> None:

@@ -346,8 +346,8 @@ def _remarks(
     if fewer := sum(number < repeats[model] for (model, _), number in counts.items()):
         yield (
             f"Problems with fewer samples than the other problems: {fewer} of {len(counts)}. koderz counts the missing "
-            "samples as experiments without a result. If the other problems have duplicate lines, remove the "
-            "duplicates."
+            "samples as experiments without a result. If the file contains duplicate lines for the other problems, "
+            "remove the duplicates."
         )
     without_tokens = {result.model for result in file.results if result.usage.input_tokens is None}
     if useless := sorted(without_tokens & order.prices.keys()):

@@ -81,8 +81,8 @@ class Monitoring:
                     self._server = MetricsServer(host, int(port), metrics.text)
                 except OSError as error:
                     _LOG.warning(
-                        "No metrics are served, because %s cannot be used: %s. Another process may use this port. Set "
-                        "KODERZ_METRICS_ADDRESS to another port for this process.",
+                        "No metrics are served, because %s cannot be used: %s. Perhaps another process already uses "
+                        "this port. Set KODERZ_METRICS_ADDRESS to another port for this process.",
                         url_of(host, int(port)),
                         error.strerror or error,
                     )

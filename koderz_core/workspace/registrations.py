@@ -69,7 +69,7 @@ def about_looks(results: Results, comparison: Comparison) -> Iterator[str]:
     sequential = {found.benchmark for found in comparison.registered if found.registration.stopping == "sequential"}
     tested = [row for row in comparison.configurations if row.key[0] not in sequential] if comparison.pairs else []
     if any(row.planned > row.n + row.errors for row in tested):
-        yield f"These p values come from an unfinished benchmark. {_PEEKING}"
+        yield f"The p values of this comparison come from an unfinished benchmark. {_PEEKING}"
     elif names := results.extended(tuple(dict.fromkeys(row.key[0] for row in tested))):
         yield f"{', '.join(names)} was extended after it had started. {_PEEKING}"
 

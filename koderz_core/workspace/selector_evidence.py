@@ -44,7 +44,7 @@ def gather(rows: Sequence[SummaryRow], trials: Mapping[Key, Sequence[Trial]], pr
     gates = Counter(gate for _, gate, _ in tested)
     gate = gates.most_common(1)[0][0] if gates else ""
     answers = tuple(Answer(values, right, groups[place]) for place, own, (values, right) in tested if own == gate)
-    left_out["programs tested with other gates"] = len(tested) - len(answers)
+    left_out["programs tested with a gate other than the most frequent one"] = len(tested) - len(answers)
     return Evidence(
         models,
         cases,

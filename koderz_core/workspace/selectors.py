@@ -92,18 +92,18 @@ class Selectors:
         name = str(configuration.parameters.get("selector", ""))
         if not name:
             raise PlanError(
-                "The strategy router needs a fitted selector. Write coder=select:learned or coder=select:learned=NAME."
+                "The router strategy needs a fitted selector. Write coder=select:learned or coder=select:learned=NAME."
             )
         selector, coders = self.load(name), configuration.models["coder"]
         if lacking := [model for model in coders if model not in selector.models]:
             raise PlanError(
-                f"The selector {name} was not fitted to {', '.join(lacking)}. It was fitted to: "
+                f"The selector {name} was not fitted to results of {', '.join(lacking)}, but only to results of "
                 f"{', '.join(selector.models)}."
             )
         if configuration.parameters.get("error_usd"):
             unpriced = [model for model, usd in zip(selector.models, selector.usd, strict=True) if usd is None]
             if known := [model for model in coders if model in unpriced]:
-                raise PlanError(f"The selector {name} does not know the price of {', '.join(known)}. Omit error_usd.")
+                raise PlanError(f"The selector {name} contains no price for {', '.join(known)}. Omit error_usd.")
         if configuration.parameters.get("checks"):
             if not configuration.parameters.get("error_usd"):
                 raise PlanError(
@@ -143,8 +143,8 @@ def _check_after(selector: Selector, gate: str) -> None:
         )
     if selector.after.gate != gate:
         raise PlanError(
-            f"The selector {selector.name} judges programs by the gate {selector.after.gate}, but this configuration "
-            f"uses the gate {gate}. Write gate={selector.after.gate}."
+            f"The selector {selector.name} can judge only programs that were tested with the gate "
+            f"{selector.after.gate}, but this configuration uses the gate {gate}. Write gate={selector.after.gate}."
         )
 
 

@@ -188,6 +188,6 @@ def how_to_remove(benchmark: str) -> str | None:
     if benchmark != EXAMPLE:
         return None
     return (
-        "Totals and estimates include this example, like your own benchmarks. To remove it, type in a "
+        "Totals and estimates include this example as well as your own benchmarks. To remove the example, type in a "
         f"terminal: koderz delete {EXAMPLE} --yes"
     )

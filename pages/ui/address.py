@@ -111,8 +111,8 @@ def _widget_key(name: str, options: Sequence[str], usual: str) -> str:
 
 
 def warn_of_missing(name: str) -> None:
-    """Say that the address contains an unknown value of a parameter; the page uses another value."""
-    st.warning(f"The link contains an unknown value of the parameter `{name}`. The page uses another value.", icon="🔎")
+    """Say that the address contains an unknown value of a parameter, which the page ignores."""
+    st.warning(f"The link contains an unknown value of the parameter `{name}`. The page ignores this value.", icon="🔎")
 
 
 def _remember(name: str, chosen: str, usual: str) -> None:

@@ -11,14 +11,14 @@ from koderz_core.errors import DataError
 from koderz_core.workspace.bundles import FILE_NAME, bug_report, bug_report_files
 from koderz_core.workspace.health import Finding
 
-MASKED = "Secrets, paths, host names and user names are masked in the file. Nothing is uploaded."
+MASKED = "koderz masks secrets, paths, host names and user names in the report. Nothing is uploaded."
 
 
 def offer_report(findings: Sequence[Finding]) -> None:
     """Show the content of a report about this installation, with a button that saves it."""
     st.text(
-        "The file below describes your installation. Download the file, attach it to your bug report, and describe "
-        "what you did, what you expected and what happened."
+        "The report below describes your installation. To report a bug, download this report and send it together "
+        "with a description of what you did, what you expected and what happened."
     )
     try:
         report = bug_report(checks=findings)

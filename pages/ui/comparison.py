@@ -60,7 +60,10 @@ from pages.ui.tables import FEW_LINES, WORD_COLUMNS, frame, led_by, offer_csv, s
 
 FEW_COLUMNS = 6  # of a table in words; more may not fit
 AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds", "tokens": "tokens", "joules": "joules"}
-LIMIT = " The vertical line marks the budget of {}. In this chart, the budget is a limit for each problem."
+LIMIT = (
+    " The vertical line marks the budget of {} per problem. In this chart, the budget limits the cost of each "
+    "problem. In the chart of cost against success, it limits the mean cost per problem."
+)
 CONFIGURATION, SLICES = "configuration", "by"  # in the address
 
 
@@ -101,8 +104,8 @@ def show_warnings(comparison: Comparison) -> None:
         st.warning(
             f"Two kinds of scores are compared on {numbered(comparison.mixed_problems, 'problem')}. For "
             "configurations marked *, the tests that stop the loop also score the programs (oracle). The other "
-            "configurations are scored by tests that no loop saw (held-out). Therefore differences between these "
-            "two groups are only partly due to the strategies.",
+            "configurations are scored by held-out tests, which their loops do not run. Therefore differences "
+            "between these two groups are only partly due to the strategies.",
             icon="⚖️",
         )
     if comparison.across:
@@ -212,8 +215,8 @@ def show_checks(comparison: Comparison) -> None:
         )
     else:
         st.caption(
-            "The ceiling of the success rate cannot be shown: either the tests that stop each loop also score its "
-            "programs, or no configuration has a loop."
+            "Verifier precision cannot be shown: either the tests that stop each loop also score its programs, or no "
+            "configuration has a loop."
         )
     if supervised:
         show_words(supervision_table(supervised))

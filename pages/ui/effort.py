@@ -13,10 +13,10 @@ from koderz_core.records.completions import EFFORTS
 DEFAULT = "Default of the model"
 TOKENS = "tokens"
 ABOUT = (
-    "How much the model thinks before it answers. A higher effort costs more tokens, and does not always solve more "
-    "problems."
+    "How much the model thinks before it answers. With a higher effort, the model uses more tokens but does not always "
+    "solve more problems."
 )
-ABOUT_TOKENS = "You can also type a number of tokens, such as 4096."
+ABOUT_TOKENS = "You can also type the maximum number of reasoning tokens, such as 4096."
 
 
 def choose_efforts(

@@ -75,8 +75,8 @@ def show_frontier(comparison: Comparison, about: str, pair: Pair | None = None) 
     table = compositions_table(comparison)
     if table.rows:
         st.caption(
-            f"{table.title}. The column `models` states the tier of the coder. If other roles have a higher tier, the "
-            "column also states the highest tier, with one role that has this tier."
+            f"{table.title}. The column `models` states the tier of the coder. If a model of another role has a higher "
+            "tier, the column also states the highest tier and the role, for example `local + frontier reviewer`."
         )
         show_words(table)
         offer_csv("compositions", composition_rows(comparison))

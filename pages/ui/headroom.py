@@ -20,10 +20,12 @@ from pages.ui.slow_results import cached
 from pages.ui.tables import frame, show_numbers, show_picture
 
 CAPTION = (
-    "Differences from the best single configuration, with paired 95 % intervals that hold simultaneously. Each bold "
-    "number is the share of problems solved. Hollow marks are oracles, which choose configurations with knowledge of "
-    "the results. The shaded area contains gains that cannot be detected with this number of problems, even if the "
-    "chosen configurations solve every problem that the best single configuration solves."
+    "Each row is one way to choose a configuration for each problem. The mark shows the difference between the success "
+    "rate of this choice and the rate of the best single configuration, with a paired 95 % interval; the intervals "
+    "of all choices hold simultaneously. The bold number is the share of problems solved. Hollow marks are oracles, "
+    "which choose configurations with knowledge of the results. The shaded area contains gains that cannot be detected "
+    "with this number of problems, even if the chosen configurations solve every problem that the best single "
+    "configuration solves."
 )
 CELLS = (
     "Number of problems solved by the configuration of the row, but not by the configuration of the column. The best "

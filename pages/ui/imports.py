@@ -75,7 +75,10 @@ def _order(workspace: Workspace) -> ImportOrder:
                 help="Entries MODEL=IN,OUT, separated by spaces. Unit: US dollars per million tokens (input, output).",
             ).split()
         ),
-        as_stated=left.toggle("Use the results that the file states", help="koderz grades no programs (--as-stated)."),
+        as_stated=left.toggle(
+            "Use the results that the file states",
+            help="koderz imports the verdicts in the file and does not grade the programs (--as-stated).",
+        ),
         trust_ids=right.toggle(
             "Accept prompts that differ from the dataset",
             help="Identify problems by their ids, even if the dataset has different prompts for them (--trust-ids).",

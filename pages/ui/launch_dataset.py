@@ -15,8 +15,8 @@ from pages.ui.text import worded
 NEEDS = "Each patch is tested with pytest, in a separate process in the sandbox."
 GATE_OF_REPOSITORIES = (
     "Recommended gate: split:0.5. The loop of a strategy then runs half of the tests that fail without the correct "
-    "patch, and the other half is held out. The gate `examples` consists of the tests in a problem's text, so problems "
-    "without such tests are omitted."
+    "patch, and the other half is held out. The gate `examples` consists of the tests in a problem's text, so a "
+    "benchmark with this gate omits problems without such tests."
 )
 
 
@@ -67,9 +67,9 @@ def _variant(workspace: Workspace, opened: OpenDraft, dataset: str, initial: str
     if not variants:
         return dataset
     about = (
-        "In a variant of the dataset, koderz has changed each problem. `renamed`: other names; `rephrased`: other "
-        "words in the text; `impossible`: one test expects a wrong value. Variants show whether a model recalls "
-        "solutions or cheats."
+        "In a variant of the dataset, koderz has changed each problem. `renamed`: the function and its "
+        "parameters have other names; `rephrased`: some words of the text are replaced; `impossible`: one test "
+        "expects a wrong value. The results on variants show whether a model recalls solutions or cheats."
     )
     names, key = ["", *variants], opened.key("variant")
     place = names.index(initial) if initial in names else 0

@@ -42,8 +42,8 @@ ABOUT_BASELINES = (
     "changes success and cost."
 )
 ABOUT_UNPRICED = (
-    "Also call models without a known price. The budget and the budget per experiment count calls to these models as "
-    "$0."
+    "Also call models without a known price. In the budget and in the budget per experiment, calls to these models "
+    "count as $0."
 )
 FRESH_SECONDS = 15.0  # how long the list of models that can run is cached
 OWN = "own"
@@ -349,7 +349,8 @@ def _limits(opened: OpenDraft, draft: Draft) -> Draft:
         "Allow web search",
         draft.allow_search,
         key=opened.key("allow search"),
-        help=f"Let configurations search the web. {SEARCHED} marks their rates, because the web contains solutions.",
+        help="Let configurations search the web. koderz marks the success rates of these configurations with "
+        f"{SEARCHED}, because the web contains solutions of published problems.",
     )
     budget = Budget(usd, each, allow_unpriced)
     return replace(draft, budget=budget, concurrency=at_once, allow_search=allow_search)

@@ -62,7 +62,7 @@ def show_last_run(benchmarks: Sequence[BenchmarkRow], plan: Plan, started: str) 
     with st.container(border=True, key="last run"):
         if row.id == plan.id:
             st.text(
-                f"📼 Already recorded: {done}. koderz does not run recorded experiments again. To run them again, "
+                f"📼 Already recorded: {done}. koderz does not repeat these experiments. To run the whole plan again, "
                 "choose another seed or name."
             )
         else:

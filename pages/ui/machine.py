@@ -28,7 +28,9 @@ def show_machine(workspace: Workspace) -> None:
 def _draw(workspace: Workspace) -> None:
     samples = workspace.models.memory_samples()
     if not samples:
-        st.caption("This system does not report its free memory, so koderz cannot pause when memory is low.")
+        st.caption(
+            "This system does not report its free memory, so koderz cannot pause experiments when memory is low."
+        )
         return
     now, reserve = samples[-1], workspace.models.reserve_bytes(samples[-1])
     with st.container(horizontal=True):
@@ -44,6 +46,6 @@ def _draw(workspace: Workspace) -> None:
         st.dataframe(pd.DataFrame(rows), hide_index=True, column_config=COLUMNS, height=tall(len(rows)), alt=alt)
     else:
         st.caption("No local model is in memory.")
-    never = "koderz does not pause when memory is low, because the setting memory_reserve_gb is 0. "
+    never = "koderz does not pause experiments when memory is low, because the setting memory_reserve_gb is 0. "
     kept = f"koderz keeps {gigabytes(reserve)} of memory free. " if reserve else never
-    st.caption(f"{kept}The chart starts at the first measurement in this process.")
+    st.caption(f"{kept}The chart starts at the first measurement since the start of this dashboard.")

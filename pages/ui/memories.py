@@ -163,8 +163,8 @@ def _show_lesson(lesson: Lesson) -> None:
     )
     links = st.column_config.LinkColumn(display_text=r"experiment=(exp_\w+)")
     st.text(
-        f"Learned from {count(len(lesson.problems))} problems. For an experiment on one of these problems, koderz "
-        "derives the lesson only from the evidence of the other problems."
+        f"koderz derived this lesson from {count(len(lesson.problems))} problems. For an experiment on one of these "
+        "problems, koderz derives the lesson only from the evidence of the other problems."
     )
     st.dataframe(table, hide_index=True, column_config={"experiment": links}, alt="Evidence for the lesson")
 

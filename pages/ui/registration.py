@@ -22,11 +22,11 @@ ABOUT = (
 ABOUT_PRIMARY = (
     "The configuration to compare and its baseline, separated by a comma. Enter the letter (A is the first "
     "configuration) or the label of each. If this field is empty, the benchmark must have exactly two configurations, "
-    "and the configuration with the strategy direct is the baseline."
+    "and the configuration with the strategy `direct` is the baseline."
 )
 ABOUT_MARGIN = (
-    "The largest number of percentage points by which a configuration may be worse than the baseline and still "
-    "match it."
+    "A configuration matches the baseline if its success rate is significantly above the baseline's rate minus this "
+    "number of percentage points."
 )
 ABOUT_EXCLUSIONS = "Results that you will exclude, described in your own words."
 RULES: tuple[StoppingRule, ...] = get_args(StoppingRule)

@@ -27,9 +27,9 @@ ABOUT_SUMMARY = (
     "data folder."
 )
 ABOUT_RULES = (
-    "Rules for coding agents, generated from the facts above. In a rules file, koderz changes only the lines between "
-    "its two marker lines. Read the preview before you write the file: the rules quote texts of the repository, and "
-    "your agent will follow the instructions in the file."
+    "Rules for coding agents, generated from the facts above. In a rules file, koderz writes only between two marker "
+    "lines and leaves all other text unchanged. Read the preview before you write the file: the rules quote "
+    "texts of the repository, and your agent will follow the instructions in the file."
 )
 ABOUT_FEATURE = (
     "A prompt for a coding agent of your choice, with the goal, the files that are probably relevant, the constraints "

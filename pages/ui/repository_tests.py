@@ -56,7 +56,7 @@ def _show_history(tests: RepositoryTests, iterations: Sequence[IterationRow]) ->
     """Show the gate tests from iteration to iteration, if there are several."""
     table = history_table(tests, iterations)
     if table.rows and len(iterations) >= FEWEST_ITERATIONS:
-        st.text(f"{table.title}. Gate tests that are not listed passed in each iteration.")
+        st.text(f"{table.title}. The table omits gate tests that passed at the start and in each iteration.")
         show_words(table)
 
 

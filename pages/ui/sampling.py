@@ -20,7 +20,8 @@ DRAWS = "draws"  # in the address
 LEADING = ("k", "pass@k [95 %]", "pass^k [95 %]", "coverage [95 %]", "selected [95 %]", "$ per extra solve [95 %]")
 """Columns right after the letter, so that they are visible on a narrow screen."""
 LABEL = (
-    "pass@k, pass^k, share of experiments in which a tested program is right (coverage), and price of a further draw"
+    "pass@k, pass^k, coverage (share of experiments in which at least one tested program is right), and price of one "
+    "further draw on every problem"
 )
 
 

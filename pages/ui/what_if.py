@@ -77,7 +77,7 @@ def _asked(sources: Sources, comparison: Comparison) -> Asked:
     with st.container(horizontal=True, key="policy"):
         model = choice("model", "Model", names)
         then = choice(
-            "then", "Model to ask if no program passes", [NO_MODEL, *(name for name in names if name != model)]
+            "then", "Model to ask if no program passes the gate", [NO_MODEL, *(name for name in names if name != model)]
         )
         gate = choice("gate", "Gate", sources.gates) if len(sources.gates) > 1 else ""
     with st.container(horizontal=True, key="sliders"):

@@ -65,7 +65,7 @@ def test_what_repeats_gain_is_taken_from_earlier_repeats():
     past = [replace(PAST, from_chance=share) for share in (0.3, 0.5, 0.9)]
     assert can_show(plan(repeats=5), past).endswith(
         "These numbers also assume that 5 repeats reduce the variance of a difference by 40 %, as measured on the "
-        "repeats of 3 earlier pairs."
+        "repeats of 3 earlier pairs of configurations."
     )
     assert "repeats" not in can_show(plan(), past)
 

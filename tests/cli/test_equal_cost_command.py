@@ -32,5 +32,5 @@ def test_configurations_are_ordered_at_equal_amounts(koderz: Any, ran: None) -> 
 
 def test_free_experiments_have_no_equal_cost(koderz: Any, ran: None) -> None:
     shown = " ".join(koderz("compare", "loops", "--equal-cost", "usd").out.split())
-    assert "At equal dollars: All experiments have the value 0 on this axis" in shown
+    assert "Comparison at equal dollars per problem: All experiments have a cost of 0 in this unit" in shown
     assert koderz("compare", "loops", "--equal-cost", "usd", "--format", "csv").code == 2

@@ -128,7 +128,8 @@ def test_what_nobody_runs_or_has_ever_run_cannot_be_paused(koderz: Any, results:
         ((row.id, "--only", "nothing"), "Unknown configuration or experiment: 'nothing'"),
         (
             (experiment.id,),
-            f"is an experiment of {row.id}. Give the id of the benchmark: {row.id} --only {experiment.id}",
+            f"is an experiment of {row.id}. To pause only this experiment: koderz pause {row.id} --only "
+            f"{experiment.id}",
         ),
         (("bench_nothing",), "Unknown benchmark or experiment: 'bench_nothing'"),
     ):

@@ -227,7 +227,7 @@ def altered(journal: Path, kind: str, **values: object) -> None:
     [
         ("experiment_started", {"experiment": "exp_zz"}, "does not belong to shard 1 of 2"),
         ("experiment_started", {"experiment": "exp_000000000000"}, "does not belong to shard 1 of 2"),
-        ("text_stored", {"sha256": "zz"}, "a text whose SHA-256 is not zz"),
+        ("text_stored", {"sha256": "zz"}, "a text that does not match its recorded SHA-256 zz"),
         ("text_stored", {"text": "x"}, "changed after koderz had written it"),  # else it could replace another's
     ],
 )

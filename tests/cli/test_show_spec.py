@@ -43,7 +43,7 @@ def test_a_problem_has_each_spec_once_with_what_was_built_on_it(koderz: Any, spe
     (one,) = koderz("show-spec", "HumanEval/1", "--json").json
     assert (one["spec"]["experiment"], one["n"]) == (written.experiment, 2)
     solved = [written.outcome, reused.outcome].count("solved")
-    assert f"solved {solved} of 2 experiments that used this spec" in koderz("show-spec", "1", "--model", "strong").out
+    assert f"solved: {solved} of 2 experiments that used this spec" in koderz("show-spec", "1", "--model", "strong").out
     refused = koderz("show-spec", "HumanEval/1", "--model", "weak")
     assert (refused.code, "scripted/strong" in refused.err) == (2, True)
 

@@ -64,7 +64,8 @@ def test_without_a_measured_baseline_nothing_is_saved_and_one_sentence_says_how_
     out = koderz("run", "--problem-id", "HumanEval/0", "--coder", "scripted/strong").out
     told = after("Spending by model tier", out)[-1]
     assert told.startswith(
-        "Savings: unknown, because no frontier model was run with the strategy direct on these problems. To measure"
+        "Savings: unknown, because no frontier model was run on these problems with the strategy direct (one answer, "
+        "not tested before it is submitted). To measure"
     )
     assert "koderz benchmark --problems HumanEval/0 --configuration 'direct coder=MODEL'" in told
     assert "saved" not in out

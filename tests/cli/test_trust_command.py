@@ -153,4 +153,4 @@ def test_problems_with_dates_are_compared_by_year_and_programs_scanned(koderz: A
     assert [row["sign"] for row in told["trust"]["signs"]] == ["exit"]
     said = " ".join(told["trust"]["remarks"])
     assert "has no variants, so renamed, rephrased and impossible problems could not be checked." in said
-    assert "The table by year shows success rates by the date of the problems." in said
+    assert "The table 'By year' shows success rates by the date of the problems." in said

@@ -77,7 +77,10 @@ def test_facts_of_a_task(settings: Settings) -> None:
             {"FAIL_TO_PASS": ["tests/test_shapes.py::test_b"]},
             "field FAIL_TO_PASS: names tests that are not in the tree",
         ),
-        ({"PASS_TO_PASS": [*PASSING, FAILING[0]]}, "field PASS_TO_PASS: names tests that are listed twice"),
+        (
+            {"PASS_TO_PASS": [*PASSING, FAILING[0]]},
+            "field PASS_TO_PASS: FAIL_TO_PASS and PASS_TO_PASS together list some tests more than once: ",
+        ),
         ({"roots": ["lib"]}, "field roots: names a folder that is not in the tree: 'lib'"),
         ({"test": "def check(candidate): ..."}, "field test: is not a field of the kind repo"),
     ],

@@ -70,7 +70,7 @@ def test_what_chooses_nothing_lists_the_forms(text: str) -> None:
 
 
 def test_a_sample_larger_than_the_dataset_is_refused() -> None:
-    with pytest.raises(PlanError, match="has only 40"):
+    with pytest.raises(PlanError, match="from only 40"):
         select(DATASET, "sample:41")
 
 
@@ -132,7 +132,7 @@ def test_gradable_leaves_out_what_lacks_a_module_or_has_an_obstacle() -> None:
     dataset = Dataset(DATASET.origin, tuple(every))
     assert select(dataset, "gradable") == (every[2], every[3])
     assert select(dataset, "gradable:1,0:1")[0] == every[0]
-    with pytest.raises(PlanError, match="has only 2 problems"):
+    with pytest.raises(PlanError, match="from only 2 problems"):
         select(dataset, "gradable:3")
 
 

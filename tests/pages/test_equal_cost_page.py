@@ -24,4 +24,4 @@ def test_the_address_chooses_the_amount(visit: Visit) -> None:
     assert len(orders) == 5
     assert any(text.value.startswith("At equal tokens per problem, on 10 problems") for text in app.text)
     free = visit("statistics", benchmarks=plan.id, equal="usd")
-    assert any("All experiments have the value 0 on this axis" in text.value for text in free.text)
+    assert any("All experiments have a cost of 0 in this unit" in text.value for text in free.text)

@@ -24,7 +24,7 @@ def registering(visit: Visit) -> AppTest:
 def test_the_switch_shows_the_hash_and_the_command(visit: Visit) -> None:
     app = registering(visit)
     assert app.code[-1].value.endswith("--register")
-    (before,) = re.findall(r"SHA-256 of the registration, to publish before the first call: ([0-9a-f]{64})", said(app))
+    (before,) = re.findall(r"Publish this SHA-256 of the registration before the first call: ([0-9a-f]{64})", said(app))
     app.number_input(key="registered margin 1").set_value(5.0).run()
     assert app.code[-1].value.endswith("--margin 5 --register")
     assert before not in said(app)

@@ -26,4 +26,5 @@ def test_the_chart_shows_what_the_address_names_as_draws(visit: Visit) -> None:
     assert [max(line["x"]) for line in figure["data"] if line.get("line", {}).get("dash") == "dash"] == [80, 80]
     titles = [caption.value for caption in app.caption]
     assert "Price of one further draw on every problem" in titles
-    assert any(text.value.startswith("A: nothing is extrapolated (experiments)") for text in app.text)
+    refusal = "A: nothing is extrapolated from the draws (experiments)"
+    assert any(text.value.startswith(refusal) for text in app.text)

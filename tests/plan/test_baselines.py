@@ -55,7 +55,9 @@ def test_a_stronger_model_that_was_measured_is_not_asked_again_and_that_is_said(
     assert [configuration.models["coder"] for configuration in offer.added] == [(WEAK,)]
     assert [baseline.benchmark for baseline in offer.reused] == [measured]
     assert offer.sentences[1].startswith(f"The baseline direct SCRIPTED strong was already measured in {measured} on ")
-    assert offer.sentences[1].endswith(": it solved 3 of 3 experiments on these problems, at $0.00 per experiment.")
+    assert offer.sentences[1].endswith(
+        ": it solved 3 of 3 experiments on the problems of this plan, at $0.00 per experiment."
+    )
     workspace.runs.run(offer.plan)
     assert workspace.plans.propose(Order([SUPERVISED], "0:3")).plan.id == offer.plan.id
 

@@ -56,7 +56,7 @@ def test_what_is_asked_about_says_the_cap_and_where_it_runs(workspace: Workspace
     concern = workspace.plans.concern(planned(workspace, PAID, 5.0), dear)
     assert concern
     assert concern.cap == (
-        "The benchmark stops before a call that could raise its total cost, including earlier spending, above $5.00."
+        "The benchmark stops before a call that could raise its total cost, including the cost so far, above $5.00."
     )
     assert "calls models of openai at https://api.openai.com/v1." in concern.where
 

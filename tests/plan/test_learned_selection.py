@@ -118,7 +118,7 @@ def test_a_selector_that_cannot_choose_or_judge_is_refused(fitted: Workspace) ->
         planned(fitted, "40:42", "select:learned=none")
     with pytest.raises(PlanError, match="works with the strategies direct and router, not with ladder"):
         fitted.plans.plan(Order([Wanted("ladder", {"coder": "select:learned"})], "40:42"))
-    with pytest.raises(PlanError, match="router needs a fitted selector"):
+    with pytest.raises(PlanError, match="router strategy needs a fitted selector"):
         fitted.plans.plan(Order([Wanted("router", {"coder": (NEVER, STRONG)})], "40:42"))
     with pytest.raises(PlanError, match="`checks` needs the price of a wrong answer"):
         planned(fitted, "40:42", checks=True)

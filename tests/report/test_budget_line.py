@@ -30,14 +30,14 @@ def test_the_amounts_are_readable_and_cover_the_axis() -> None:
 @pytest.mark.parametrize(
     ("usd", "said"),
     [
-        (1.0, "For at most $1 per problem: A dear solves 75 % [30, 95] of the problems for $1.00 per problem."),
-        (0.5, "For at most $0.5 per problem: B cheap solves 50 % [15, 85] of the problems for $0.10 per problem."),
+        (1.0, "For at most $1 per problem: A dear solves the most problems, 75 % [30, 95], for $1.00 per problem."),
+        (0.5, "For at most $0.5 per problem: B cheap solves the most problems, 50 % [15, 85], for $0.10 per problem."),
         (
             0.05,
             "For at most $0.05 per problem: no configuration is cheap enough. The cheapest is B cheap ($0.10 per "
             "problem).",
         ),
-        (None, "Without a budget: A dear solves 75 % [30, 95] of the problems for $1.00 per problem."),
+        (None, "Without a budget: A dear solves the most problems, 75 % [30, 95], for $1.00 per problem."),
     ],
 )
 def test_the_best_configuration_within_a_budget_is_named_with_its_interval(usd: float | None, said: str) -> None:

@@ -110,7 +110,7 @@ class Workspace:
     def _refuse_if_closed(self) -> None:
         with self._guard:
             if self._closed:
-                raise SandboxError("The judge of repositories is closed, so it cannot run tests.")
+                raise SandboxError("The judge for repository tasks is closed, so it cannot run tests.")
 
     def _run(self, job: Job) -> Run:
         nonce, began = secrets.token_hex(16), time.monotonic()
