@@ -45,12 +45,10 @@ def _order(workspace: Workspace) -> ImportOrder:
     """The options of the import, without its file. Raises UsageError."""
     left, right = st.columns(2)
     dataset = left.selectbox("Dataset", [SUGGESTED, *workspace.datasets.names()])
-    model = right.text_input(
-        "Model",
-        placeholder="default: the name of the file",
-        help="The model to which koderz assigns results without a model name.",
-    )
-    name = left.text_input("Name of the benchmark", placeholder="default: the name of the file")
+    usual = "default: the name of the file"
+    about = "The model to which koderz assigns results without a model name."
+    model = right.text_input("Model", placeholder=usual, help=about)
+    name = left.text_input("Name of the benchmark", placeholder=usual)
     columns = right.text_input(
         "Columns",
         placeholder="problem=task,model=who,passed=ok",

@@ -337,12 +337,9 @@ def _limits(opened: OpenDraft, draft: Draft) -> Draft:
         about = "Number of experiments that run at the same time. By default, koderz adapts the number to the models."
         key, usually = opened.key("concurrency"), "Automatic"
         at_once = st.number_input("Concurrency", 1, 64, draft.concurrency, key=key, placeholder=usually, help=about)
+    key, free = opened.key("allow unpriced"), usd is None and each is None
     allow_unpriced = st.checkbox(
-        "Allow unpriced models",
-        usual.allow_unpriced,
-        key=opened.key("allow unpriced"),
-        help=ABOUT_UNPRICED,
-        disabled=usd is None and each is None,
+        "Allow unpriced models", usual.allow_unpriced, key=key, help=ABOUT_UNPRICED, disabled=free
     )
     searching = any(row.wanted.parameters.get("search") in SEARCHED_SITES for row in draft.rows)
     allow_search = searching and st.checkbox(
