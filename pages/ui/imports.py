@@ -49,12 +49,11 @@ def _order(workspace: Workspace) -> ImportOrder:
     about = "The model to which koderz assigns results without a model name."
     model = right.text_input("Model", placeholder=usual, help=about)
     name = left.text_input("Name of the benchmark", placeholder=usual)
-    columns = right.text_input(
-        "Columns",
-        placeholder="problem=task,model=who,passed=ok",
-        help="Only for tables: pairs FIELD=COLUMN, separated by commas. COLUMN is the column that contains the field. "
-        "See docs/importing.md.",
+    about = (
+        "Only for tables: pairs FIELD=COLUMN, separated by commas. COLUMN is the column that contains the field. See "
+        "docs/importing.md."
     )
+    columns = right.text_input("Columns", placeholder="problem=task,model=who,passed=ok", help=about)
     return ImportOrder(
         Path(),
         "" if dataset == SUGGESTED else str(dataset),
