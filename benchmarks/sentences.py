@@ -27,6 +27,9 @@ FIXED = (
     "koderz_core/memory/lessons.py",
     "koderz_core/memory/patterns.py",
     "koderz_core/sandbox/inside/",
+    "koderz_core/sandbox/judge.py",
+    "koderz_core/sandbox/modules.py",
+    "koderz_core/sandbox/repository/verdicts.py",
 )
 """Texts for models, whose wording is part of an experiment; claude-cortex-core's contract; recorded verdicts."""
 GENERATED = {"commands.md", "data-dictionary.md", "results.md", "style-sample.md", "design.md"}

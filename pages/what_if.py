@@ -15,7 +15,8 @@ from pages.ui.what_if import show_policies
 
 ABOUT = (
     "Shows by how much success could rise at most if the configuration were chosen separately for each problem. "
-    "Simulates other rules for asking models (policies) on recorded attempts."
+    "Also simulates policies on the recorded attempts. A policy is a rule that says which models to ask, in which "
+    "order and how often."
 )
 POLICIES = "Simulated policies"
 

@@ -115,8 +115,8 @@ def typed(problem: str) -> str:
     if not _is_term(problem):
         raise PlanError(
             f"The problem id {problem!r} cannot be used on a command line, because koderz would read it as a "
-            "selection of other problems. Restore the file of the dataset: koderz can then use the position of the "
-            "problem instead of its id."
+            "selection of other problems. koderz could use the position of the problem instead, but the file of the "
+            "dataset is not available. Restore this file."
         )
     return problem
 

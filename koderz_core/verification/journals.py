@@ -102,7 +102,7 @@ def verify_annotations(content: bytes, journal: Tally) -> Verified:
 
 
 def _wrong_annotation(number: int, line: bytes, journal: Tally) -> Iterator[Difference]:
-    where = f"line {number} of the labels"
+    where = f"line {number} of the file of labels and notes"
     try:
         entry = decode(line)
     except JournalError as error:
