@@ -45,7 +45,7 @@ def test_verification_names_a_label_that_is_of_no_experiment(labels: Path, journ
     assert "labels and notes 2" in koderz("verify", journal.stem).out
     labels.write_bytes(labels.read_bytes().replace(b'"exp_', b'"exp_f', 1))
     said = koderz("verify", journal.stem)
-    assert (said.code, "the experiment of line 1 of the labels" in said.out) == (1, True)
+    assert (said.code, "the experiment of line 1 of the file of labels and notes" in said.out) == (1, True)
 
 
 def test_a_torn_line_is_cut_off_by_the_next_label(labels: Path, koderz: Koderz) -> None:
