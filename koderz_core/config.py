@@ -122,7 +122,7 @@ class Settings:
     notices: SecretStr | None = _setting(None, "Other addresses to notify (Apprise), separated by spaces.")
 
     memory: Literal["on", "all", "off"] = _setting(
-        "on", "Whether to store memories of finished experiments. 'all' includes scripted models (mock mode)."
+        "on", "Whether to store memories of finished experiments. 'all': also those with scripted models (mock mode)."
     )
     cortex_path: Path | None = _setting(None, "The index.js of claude-cortex-core.", prefixed=False)
     cortex_db: Path | None = _setting(None, "The file in which the memory server stores all memories.", prefixed=False)

@@ -14,7 +14,7 @@ from pages.ui.headroom import show_headroom
 from pages.ui.what_if import show_policies
 
 ABOUT = (
-    "Shows by how much success could rise at most if the configuration were chosen separately for each problem. "
+    "Shows how far the success rate could rise if the best configuration were chosen separately for each problem. "
     "Also simulates policies on the recorded attempts. A policy is a rule that says which models to ask, in which "
     "order and how often."
 )

@@ -79,10 +79,10 @@ _NUMBERS = re.compile(r"(?<![\w.])(?!127\.0\.0\.1(?![\w.])|0\.0\.0\.0(?![\w.]))(
 Level = Literal["public_safe", "team_safe", "full_internal"]
 SAFEST: Level = "public_safe"
 ABOUT: Mapping[Level, str] = {
-    "public_safe": "for everyone: contains all figures and your labels, but omits or masks notes, API keys, paths, "
-    "host names, user names and all texts of models, problems and tests",
-    "team_safe": "for your team: contains figures, programs, prompts, answers, labels and notes, but masks API keys, "
-    "paths, host names and user names",
+    "public_safe": "for everyone: contains all figures and your labels, but omits or masks notes, paths, host names, "
+    "user names, API keys and other secrets, and all texts of models, problems and tests",
+    "team_safe": "for your team: contains figures, programs, prompts, answers, labels and notes, but masks paths, host "
+    "names, user names, API keys and other secrets",
     "full_internal": "for yourself: contains everything except API keys",
 }
 REDACTIONS: Mapping[Level, tuple[str, ...]] = {

@@ -44,10 +44,11 @@ def conduct(folder: Path, data_dir: Path | None, **options: Any) -> None:
     """Map the repository in FOLDER: files, languages, imports, tests, entry points, git state and hot spots.
 
     koderz runs no program in FOLDER, and sends nothing unless you add --summary. With --summary, it sends the map to
-    the model: the description of the project in its metadata, names (such as paths, packages and commands), counts
-    (such as numbers of lines and of commits), dependencies, the subjects of commits and the first sentences of
-    docstrings. The model receives no other contents of files. If the model is not on this machine, koderz asks before
-    it sends the map. koderz writes into FOLDER only with --yes, or if you confirm in a terminal.
+    the model: the description of the project and its required Python version, names (such as paths, packages and
+    commands), counts (such as numbers of lines and of commits), coding conventions (such as the maximum line length),
+    dependencies, the subjects of commits and the first sentences of docstrings. The model receives no other contents
+    of files. If the model is not on this machine, koderz asks before it sends the map. koderz writes into FOLDER only
+    with --yes, or if you confirm in a terminal.
     """
     with workspace(data_dir) as opened:
         repository = opened.repositories.map(folder)

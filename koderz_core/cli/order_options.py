@@ -273,8 +273,8 @@ _RESUMED: Options = (
         "--fork",
         is_flag=True,
         advanced=True,
-        help="Run a copy of the benchmark under a new name, for example after the code of koderz or of your strategy "
-        "has changed. The original is kept.",
+        help="Run a copy of the benchmark under a new name, for example after a change of koderz' prompts or of your "
+        "strategy's code. The original is kept.",
     ),
 )
 """The options that `koderz resume` has too."""

@@ -135,7 +135,7 @@ NOISE = (
     ),
     share(
         "error",
-        "standard error of `value` if it is applied to other problems of the same kind",
+        "standard error of `value` as an estimate of the rate or difference on other problems of the same kind",
         "all problems have the same result",
         shown=Shown("standard error", 6, if_known(in_points)),
     ),

@@ -21,10 +21,10 @@ from pages.ui.text import show_text, worded
 
 PLACE = "writing rules"  # in the session
 ABOUT_SUMMARY = (
-    "A model can summarize the repository from the map. The model receives the map: the project's description, names "
-    "(of paths, packages and commands), counts (of lines and commits), dependencies, the first sentences of docstrings "
-    "and the subjects of commits. It receives no other contents of files. The call and its price are recorded in the "
-    "data folder."
+    "A model can summarize the repository from the map. The model receives the map: the project's description and "
+    "required Python version, names (of paths, packages and commands), counts (of lines and commits), coding "
+    "conventions, dependencies, the first sentences of docstrings and the subjects of commits. It "
+    "receives no other contents of files. The call and its price are recorded in the data folder."
 )
 ABOUT_RULES = (
     "Rules for coding agents, generated from the facts above. In a rules file, koderz writes only between two marker "
