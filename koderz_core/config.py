@@ -83,7 +83,7 @@ class Settings:
     humaneval_path: Path | None = _setting(None, "Your own HumanEval file (.jsonl, .jsonl.gz).")
 
     openai_api_key: SecretStr | None = _setting(None, "Your OpenAI key.", prefixed=False, check=key_of)
-    openai_base_url: str = _addresses("https://api.openai.com/v1", "The address of OpenAI or of a server with its API.")
+    openai_base_url: str = _addresses("https://api.openai.com/v1", "The address of OpenAI or of a compatible server.")
     openai_org_id: str | None = _setting(None, "The OpenAI organization that is sent with your key.", prefixed=False)
     openai_project_id: str | None = _setting(None, "The OpenAI project that is sent with your key.", prefixed=False)
     anthropic_api_key: SecretStr | None = _setting(None, "Your Anthropic key.", prefixed=False, check=key_of)
@@ -119,10 +119,10 @@ class Settings:
         prefixed=False,
         check=key_of,
     )
-    notices: SecretStr | None = _setting(None, "Other addresses to notify (Apprise), separated by spaces.")
+    notices: SecretStr | None = _setting(None, "Apprise URLs to notify in addition to Slack, separated by spaces.")
 
     memory: Literal["on", "all", "off"] = _setting(
-        "on", "Whether to store memories of finished experiments. 'all': also those with scripted models (mock mode)."
+        "on", "Store memories of finished experiments. 'all': also of experiments with scripted models (mock mode)."
     )
     cortex_path: Path | None = _setting(None, "The index.js of claude-cortex-core.", prefixed=False)
     cortex_db: Path | None = _setting(None, "The file in which the memory server stores all memories.", prefixed=False)
@@ -135,15 +135,15 @@ class Settings:
         check=checked_token,
     )
     metrics_address: str = _setting(
-        "", "Where Prometheus reads metrics: HOST:PORT, or a port of the loopback interface.", check=listen_address
+        "", "The address at which Prometheus reads metrics: HOST:PORT, or PORT for loopback.", check=listen_address
     )
-    metrics_otlp: str = _setting("", "The receiver of metrics (OpenTelemetry, OTLP over HTTP).", check=receiver_address)
+    metrics_otlp: str = _setting("", "The address of the OpenTelemetry receiver (OTLP/HTTP).", check=receiver_address)
     metrics_otlp_headers: SecretStr | None = _setting(
         None, "HTTP headers for metrics_otlp: NAME=VALUE,...", check=checked_headers
     )
 
     tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = _setting(
-        dict, "A table of model ids or providers and their tiers, for models whose tier koderz cannot determine."
+        dict, "Model tiers (local, small_frontier, frontier) by model id or provider, if koderz cannot determine them."
     )
 
     allowed_models: str = _setting("", "The allowed models, separated by spaces. Default: all models.")
@@ -191,7 +191,7 @@ class Settings:
     memory_reserve_gb: float | None = _setting(
         None,
         "The memory in GB that koderz leaves free. If less is free, no experiment starts; below half of this amount, "
-        "running experiments pause. 0: never pause. Default: 10 % of the memory, at least 0.25, at most 2 GB.",
+        "running experiments pause. 0: never pause. Default: 10 % of the total memory, between 0.25 and 2 GB.",
         least=0,
         most=1e6,
     )
@@ -203,7 +203,7 @@ class Settings:
     )
     local_watts: float = _setting(65.0, "The power in watts of this machine while a model works.", least=0, most=1e6)
     measure_gpu: bool = _setting(
-        True, "Measure the energy of NVIDIA GPUs (with nvidia-ml-py). Set local_watts to the power without these GPUs."
+        True, "Measure the energy of NVIDIA GPUs (nvidia-ml-py). Set local_watts to the machine's power without them."
     )
     measure_cpu: bool = _setting(
         False, "Measure the energy of the processors with RAPL counters (usually requires root). Replaces local_watts."

@@ -150,4 +150,6 @@ def _opened(path: Path, cure: str) -> Iterator[BufferedReader]:
 def _bounded(content: bytes, path: Path, most: int) -> bytes:
     if len(content) <= most:
         return content
-    raise DataError(f"{path} is too large: koderz reads at most {most >> 20} MB after unpacking. Split the file.")
+    raise DataError(
+        f"{path} is too large: koderz reads at most {most >> 20} MB (for gzip files: after unpacking). Split the file."
+    )

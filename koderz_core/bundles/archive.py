@@ -81,7 +81,8 @@ def _check_together(path: Path, entries: list[ZipInfo]) -> None:
 def _check(path: Path, entry: ZipInfo) -> None:
     name, mode = entry.filename, entry.external_attr >> 16
     if not _NAME.fullmatch(name) or name != entry.orig_filename or len(name) > 200:
-        _refuse(path, f"the file name {name[:100]!r} is not valid in a bundle, because it could lead to another folder")
+        why = "because a file with this name could be unpacked outside the target folder"
+        _refuse(path, f"the file name {name[:100]!r} is not valid in a bundle, {why}")
     if S_IFMT(mode) not in (0, S_IFREG):  # no type means a regular file
         _refuse(path, f"{name!r} is not a regular file")
     if entry.flag_bits & 1 or entry.compress_type not in (ZIP_STORED, ZIP_DEFLATED):

@@ -163,9 +163,11 @@ This bundle contains a benchmark that koderz recorded. Its privacy level is {lev
 
 - `{JOURNAL}`: every event, one per line. All other files, except `{LABELS}`, are derived from this file.
   If a text was masked, the hashes and ids that depend on it were computed from the masked text.
-- `{KPI}`: the figures, in the format that koderz' JSON schema `kpi.schema.json` defines.
+- `{KPI}`: the figures of the benchmark and of each experiment, in the format that koderz' JSON schema
+  `kpi.schema.json` defines.
 - `{MANIFEST}`: the list of all files, with the SHA-256 of each.
-- `{LABELS}`: the labels and notes that a person added to experiments, if any. Labels and notes change no figure.
+- `{LABELS}`: the labels and notes that a person added to experiments, if any. Labels and notes do not affect
+  the figures.
 - `{EXPERIMENTS}/`: the test results of each experiment. If the privacy level allows it, the folder also contains
   the first program (`before.py`), the submitted program (`after.py`) and the difference between the two programs
   (`change.diff`). A program that changes a repository is a patch (`before.diff`, `after.diff`).

@@ -51,7 +51,8 @@ _PILOT = "To get an estimate, first run five problems with --pilot 5."
 def _persistent(_context: click.Context, _option: click.Parameter, persistent: bool) -> None:
     """An option of the original koderz, for its scripts."""
     if not persistent:
-        click.echo("--no-persistent-cortex has no effect: koderz always uses one connection to the memory.", err=True)
+        said = "--no-persistent-cortex has no effect: koderz always uses one connection to the memory server."
+        click.echo(said, err=True)
 
 
 @click.command(cls=GroupedCommand)
@@ -355,7 +356,8 @@ def forecast_lines(forecast: Forecast) -> Iterator[str]:
         yield f"Remaining: {numbered(forecast.experiments, 'experiment')}. Estimated calls: {calls}."
         yield f"Cost: {between(forecast.cost_usd, money)}. Time: {between(forecast.seconds, duration)}."
         past = numbered(forecast.past, "finished experiment")
-        yield f"Estimated from {past}; harder problems and slower models take longer."
+        harder = "If the remaining problems are harder or the models are slower"
+        yield f"Estimated from {past}. {harder}, the benchmark takes longer than estimated."
 
 
 def warnings(forecast: Forecast, plan: Plan) -> Iterator[str]:

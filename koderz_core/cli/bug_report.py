@@ -14,8 +14,8 @@ from koderz_core.workspace.bundles import FILE_NAME, bug_report, bug_report_file
 
 LONGEST = 20_000  # characters of each file that are shown
 NEXT = (
-    "Describe in your report what you did, what you expected and what happened. To add a benchmark without its "
-    "prompts, answers and programs, attach the file that `koderz bundle BENCH` writes."
+    "In your bug report, describe what you did, what you expected and what happened. To include a benchmark without "
+    "its prompts, answers and programs, also attach the file that `koderz bundle BENCH` writes."
 )
 
 

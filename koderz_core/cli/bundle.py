@@ -185,11 +185,13 @@ def _write_out(order: ExportOrder, out: Path | None, data_dir: Path | None, how:
         raise UsageError("Parquet is binary and is not written to standard output. Give a file name with --out.")
     several = ENDINGS[order.form] == "zip" and (out is None or out.suffix.lower() != ".zip")
     if out == STDOUT and several:
-        raise UsageError(f"The format {order.form} consists of several files. Set --out to a folder or a zip file.")
+        raise UsageError(
+            f"An export in the format {order.form} consists of several files. Set --out to a folder or a zip file."
+        )
     if out and several and out.exists() and not out.is_dir():
         raise DataError(
-            f"{out} is a file, but the format {order.form} consists of several files. Set --out to a folder, or to a "
-            "file whose name ends with .zip."
+            f"{out} is a file, but an export in the format {order.form} consists of several files. Set --out to a "
+            "folder, or to a file whose name ends with .zip."
         )
     if out and not several:
         check_no_folder(out)

@@ -77,8 +77,8 @@ def further_options(command: Command) -> Command:
             "--pass-at-k",
             is_flag=True,
             help="Also show pass@k, pass^k and the cost per draw if problems have several draws (repeats, or samples "
-            "of best_of). Also show coverage (the share of experiments that tested a right program) if experiments "
-            "test several programs.",
+            "of best_of). Also show coverage (the share of experiments in which a tested program was right) if "
+            "experiments test several programs.",
         ),
         click.option(
             "--noise",

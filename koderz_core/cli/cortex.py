@@ -56,7 +56,8 @@ def cortex() -> None:
 @click.option(
     "--db",
     type=click.Path(dir_okay=False, path_type=Path),
-    help="Memory file. Default: the path in CORTEX_DB or, if it is not set, cortex.db in the data folder.",
+    help="Memory file. Default: the path in the setting CORTEX_DB or, without this setting, cortex.db in the data "
+    "folder.",
 )
 @click.option(
     "--project",

@@ -139,7 +139,7 @@ def _print_problems(loaded: Dataset, problems: Sequence[Problem], options: dict[
 def _print_others(loaded: Dataset, undated: int) -> None:
     """The problems that are not listed because they have no date or cannot be graded."""
     if undated:
-        click.echo(f"Problems left out because they have no date: {undated}.")
+        click.echo(f"Number of problems left out because they have no date: {undated}.")
     reasons: dict[str, list[str]] = {}
     for problem in loaded.left_out:
         reasons.setdefault(problem.reason, []).append(problem.id)
@@ -239,7 +239,7 @@ def _failed(solution: CheckedSolution, file: str, places: Mapping[str, int]) -> 
     "--list",
     "listed",
     is_flag=True,
-    help="List the files with their sources, and show which files are present. Download nothing.",
+    help="List the files of the datasets with their URLs, and show which files are present. Download nothing.",
 )
 @as_json
 @data_dir

@@ -34,8 +34,7 @@ WORDS = ("problem", "configuration", "benchmark", "")
 @click.option(
     "--only-by",
     metavar="X",
-    help="Show only problems that configuration X solved and no other configuration solved. X is a letter, id or "
-    "label.",
+    help="Show only problems that only configuration X solved. X is the letter, id or label of a configuration.",
 )
 @click.option(
     "--between",

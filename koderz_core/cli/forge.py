@@ -62,8 +62,8 @@ def forge(sources: tuple[str, ...], data_dir: Path | None, **options: Any) -> No
     A SOURCE is NAME==VERSION, a folder or a source distribution (.tar.gz). SOURCE can also be the word standard, for a
     fixed set of five packages. For NAME==VERSION and standard, koderz downloads the source distributions from your
     package index. The code of a package runs only in the sandbox. koderz puts a fault into a function, and makes a task
-    from the fault if some tests then fail and most tests pass. Every run with the same sources, versions and seed makes
-    the same tasks.
+    from the fault if some tests of the package then fail but most still pass. Every run with the same sources, versions
+    and seed makes the same tasks.
 
     An interrupted command continues where it stopped. A task includes the tests of its package and has the licence of
     the package.
@@ -102,7 +102,8 @@ def _print(forged: Forged) -> None:
     console().print(table)
     for source in forged.sources:
         _print_reasons(source.name, "Faults that koderz did not use", source.reasons)
-        _print_reasons(source.name, "Texts of the model that koderz replaced with the template", source.by_template)
+        replaced = "Task texts by the model that koderz replaced with the template"
+        _print_reasons(source.name, replaced, source.by_template)
     seconds = sum(source.seconds * source.tasks for source in forged.sources)
     click.echo(f"{numbered(forged.tasks, 'task')} in {plain(str(forged.file))}.")
     click.echo(f"Running the tests of all tasks once, without a patch, takes about {duration(seconds)}.")

@@ -62,11 +62,12 @@ FAILED, INFRASTRUCTURE = 4, 3
 @as_json
 @data_dir
 def grade(file: Path, as_json: bool, data_dir: Path | None, **options: Any) -> int:
-    """Grade one program or a file of samples. With --problem, FILE is one program; without it, FILE is a JSONL file.
+    """Grade one program or a file of samples.
 
-    Each sample has a task_id and one of these keys: completion (text that continues the prompt of a function),
-    solution (a complete program, or a patch of a repository) or answer (a model's complete reply). Predictions for
-    SWE-bench have an instance_id and a model_patch. Other keys are copied to the output.
+    With --problem, FILE is one program; without it, FILE is a JSONL file with one sample per line. Each sample has a
+    task_id and one of these keys: completion (text that continues the prompt of a function), solution (a complete
+    program, or a patch of a repository) or answer (a model's complete reply). Predictions for SWE-bench have an
+    instance_id and a model_patch. Other keys are copied to the output.
     --tests=plus requires a dataset with plus tests, such as humaneval+ or mbpp+. Exits with code 4 if a program fails,
     and with code 3 if a sample could not be graded.
     """

@@ -22,7 +22,9 @@ from koderz_core.workspace.imports import FIELDS, Import, ImportOrder, parse_map
 @click.argument("files", nargs=-1, required=True, metavar="FILE...", type=click.Path(path_type=Path))
 @click.option("--dataset", default="", help="Dataset of the problems.  [default: koderz infers it from the file]")
 @click.option(
-    "--model", default="", help="Model to which koderz assigns results that name no model.  [default: name of the file]"
+    "--model",
+    default="",
+    help="Model to which koderz assigns results without a model name.  [default: name of the file]",
 )
 @click.option("--name", default="", help="Name of the benchmark.  [default: name of the file]")
 @click.option("--tier", "tiers", multiple=True, metavar="MODEL=TIER", help="Set the tier of MODEL; can be repeated.")

@@ -35,8 +35,8 @@ def label(
     """Add labels and a note to an EXPERIMENT, or show its labels. Without EXPERIMENT, list all labelled experiments.
 
     EXPERIMENT is an id or the start of an id. A LABEL is a word or a phrase, such as "wrong test". Labels and notes
-    never change a result. Bundles contain your labels and, except at the privacy level public_safe, your notes. To list
-    the experiments with one label, use `koderz results --label NAME`.
+    never change a result. Bundles made with `koderz bundle` contain your labels and, except at the privacy level
+    public_safe, your notes. To list the experiments with one label, use `koderz results --label NAME`.
     """
     with workspace(data_dir) as opened:
         if experiment is None:

@@ -104,7 +104,7 @@ def delete_benchmarks(opened: Workspace, benchmarks: list[str], *, yes: bool, op
         number = deletion.memories
         memories = f"{number} {'memory' if number == 1 else 'memories'}"
         if number is None:
-            memories = "the memories on the server are kept"
+            memories = "the memories on the external memory server are kept"
         labels = f"; labels and notes: {deletion.annotations}" if deletion.annotations else ""
         click.echo(f"{verb} {plain(deletion.benchmark)}: {deletion.size / 1e6:.1f} MB{labels}; {memories}.")
     if not deletions:
@@ -121,9 +121,9 @@ def backup(file: Path, data_dir: Path | None) -> int:
 
     FILE is the zip file to write. After writing the file, koderz reads it again and checks it.
 
-    The backup contains no API keys or other secrets. It also omits the index, caches and weights, because koderz can
-    recreate them. Benchmarks may run during the backup. Exits with code 3 if a file could not be read and is missing
-    from the backup.
+    The backup contains no API keys or other secrets. It also omits the index, caches and model weights, because koderz
+    can rebuild or download them. Benchmarks may run during the backup. Exits with code 3 if a file could not be read
+    and is missing from the backup.
     """
     with workspace(data_dir) as opened:
         made = opened.upkeep.back_up(file)

@@ -112,7 +112,7 @@ def lessons(data_dir: Path | None, *, dry_run: bool, as_json: bool) -> int:
 @click.option(
     "--again",
     is_flag=True,
-    help="Send memories again even if the server has confirmed them. Use this if the memory file was lost.",
+    help="Send memories again even if the server has confirmed them. Use this if the server's memory file was lost.",
 )
 @data_dir
 def backfill(benchmark: str, data_dir: Path | None, *, again: bool) -> int:
@@ -182,7 +182,7 @@ def status_lines(server: ServerStatus, rows: Sequence[JournalStatus], memory: st
     answers = f"Answers: {plain(server.name)} {plain(server.version)}"
     yield f"No answer: {plain(server.fault)}" if server.fault else answers
     if memory == "off":
-        yield "KODERZ_MEMORY is off: running experiments store no memories."
+        yield "KODERZ_MEMORY is off: koderz sends no memories of running benchmarks."
     if server.held is not None:
         yield f"Memories on the server, in all projects: {server.held}"
         if server.held < (counted := sum(sum(row.memories.values()) for row in rows)):

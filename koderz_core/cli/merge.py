@@ -18,7 +18,7 @@ from koderz_core.workspace.shards import Merged
 @click.option(
     "--partial",
     is_flag=True,
-    help="Merge even if shards or results are missing. `koderz resume` then runs the missing part.",
+    help="Merge even if shards or results are missing. `koderz resume` can then run the missing experiments.",
 )
 @as_json
 @data_dir
@@ -27,7 +27,7 @@ def merge(shards: tuple[str, ...], data_dir: Path | None, *, partial: bool, as_j
 
     SHARD is the path of a shard's journal or the path of a data folder with such journals. If the shards are already in
     the data folder of this command, SHARD can also be the id or name of the benchmark. The journals of the shards do
-    not change. After the merge, pages and commands show the whole benchmark instead of its shards.
+    not change. After the merge, the dashboard and the commands show the whole benchmark instead of its shards.
 
     Without --partial, koderz does not merge the shards if a shard or a result is missing. It never merges shards whose
     plans, versions of koderz or other conditions differ, or that contain different results of the same experiment.

@@ -183,7 +183,7 @@ def mapping(command: Command) -> Command:
         multiple=True,
         advanced=True,
         metavar="FIELD=COLUMN",
-        help="Column of the dataset file that contains FIELD. FIELD:=VALUE sets one value for all rows. Repeatable.",
+        help="Dataset column that contains the field FIELD. FIELD:=VALUE sets the same value for all rows. Repeatable.",
     )(command)
 
 

@@ -41,7 +41,8 @@ def order(options: Mapping[str, Any], problems: str, repeats: int = 1, preset: P
     replaced = [flag for name, flag in REPLACED.items() if options[name] is not None]
     if described and replaced:
         raise PlanError(
-            f"--configuration replaces {', '.join(replaced)}. Put all values into the --configuration text."
+            f"--configuration cannot be combined with {', '.join(replaced)}. Put all values into the text of "
+            "--configuration."
         )
     if options["ablate"] is not None:
         configurations = _ablated(configurations, options["ablate"])

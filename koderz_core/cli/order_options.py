@@ -267,7 +267,7 @@ _RESUMED: Options = (
     _problems(
         "--retry-errors",
         is_flag=True,
-        help="Retry experiments that ended with an error. The old result stays until the retry has a result.",
+        help="Retry experiments that ended with an error. Their outcome stays `error` until the retry has a result.",
     ),
     _problems(
         "--fork",
@@ -322,7 +322,7 @@ _ORDER: Options = (
     _advanced_strategy(
         "--allow-search",
         is_flag=True,
-        help="Accept configurations that search the web (search=...). koderz marks the rates of these configurations.",
+        help="Accept configurations with a web search (search=...). koderz marks the rates of these configurations.",
     ),
     _advanced_strategy(
         "--ablate",

@@ -32,7 +32,7 @@ from koderz_core.workspace.runs import Runner
 
 FOLDER = Path("debug")
 BEAT_SECONDS = 0.2  # between two checks for signals, and redraws
-BROKEN = "Running experiments end before their next model call or test run. Press Ctrl-C twice to stop now."
+BROKEN = "The running experiments end before their next model call or test run. Press Ctrl-C twice to stop now."
 PLAIN_SECONDS = 15.0  # between two lines where there is no terminal
 SAME_TROUBLE_SECONDS = 30.0  # between two notices of the same trouble there
 PLAIN_WIDTH = 200  # columns of a line without a terminal

@@ -29,7 +29,7 @@ def registration_options(command: Command) -> Command:
 
 
 _OPTIONS = (
-    option("Problems", "--register", is_flag=True, help="Register the plan before the first call."),
+    option("Problems", "--register", is_flag=True, help="Register the plan before the first model call."),
     option(
         "Problems",
         "--primary",
@@ -75,7 +75,7 @@ def registration_order(options: Mapping[str, Any]) -> RegistrationOrder | None:
     if options["pilot"]:
         raise PlanError(
             "--pilot shows results before the plan is final, so it cannot be combined with --register. Run the pilot "
-            "as a separate benchmark, on other problems."
+            "as a separate benchmark, on problems that the registered benchmark does not contain."
         )
     primary = pair_named(given["primary"]) if "primary" in given else None
     margin = given["margin"] / 100 if "margin" in given else _USUAL.margin

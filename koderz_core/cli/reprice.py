@@ -32,9 +32,16 @@ def repricing_options(command: Command) -> Command:
             metavar="FILE",
             help="Show costs with the token prices in FILE (format of models.toml). Recorded costs do not change.",
         ),
-        click.option("--watts", type=Number(0, MOST), help="Show costs as if this machine drew N watts."),
         click.option(
-            "--kwh-price", type=Number(0, MOST), metavar="USD", help="Show costs with another price of electricity."
+            "--watts",
+            type=Number(0, MOST),
+            help="Show the costs of local calls with this power in watts instead of the recorded power.",
+        ),
+        click.option(
+            "--kwh-price",
+            type=Number(0, MOST),
+            metavar="USD",
+            help="Show costs with this price of electricity instead of the recorded price.",
         ),
         click.option(
             "--count-cached",

@@ -29,12 +29,12 @@ KIND_WIDTH = 8  # of the column of kinds
 def search(
     words: tuple[str, ...], benchmark: str | None, kind: Kind | None, limit: int, as_json: bool, data_dir: Path | None
 ) -> int:
-    """Find prompts, answers, programs, errors and names that contain all WORDS.
+    """Find prompts, answers, programs, errors, and names of problems, benchmarks and models that contain all WORDS.
 
     Case is ignored. A word also matches the beginning of a longer word or of a part of a name: `has_close` and `close`
     both find has_close_elements. A phrase in quotation marks matches only whole words. Matching names are listed first,
-    then texts; in both groups, the newest match is first. In the JSON output, `snippet` is a list of texts that are
-    alternately outside and inside a match.
+    then texts; in both groups, the newest match is first. In the JSON output, `snippet` is a list of strings: text
+    outside a match and matched text alternate, and the first string is outside a match.
     """
     with workspace(data_dir) as opened:
         chosen = opened.names.benchmark(benchmark) if benchmark else None

@@ -84,7 +84,8 @@ def study(  # noqa: PLR0913, PLR0917 (one argument per option)
     Five configurations run on the same problems: the cheap model with reviews by the frontier model (A), the frontier
     model alone (B), the cheap model alone, the cheap model with up to five attempts, and escalation from the cheap
     model to the frontier model. koderz registers the plan before the first call. The primary comparison is between A
-    and B. The gate tests are the examples in the problem's text; held-out tests score the programs.
+    and B. The examples in the problem's text are the gate tests, which decide when a strategy stops; held-out tests
+    score the programs.
 
     The command downloads the dataset and the embedded model if they are missing. The same command resumes a study that
     was stopped. If the budget was too small, repeat the command with a larger --max-cost.

@@ -30,9 +30,9 @@ def prepare_swebench(
 
     ROWS is a file in the format of SWE-bench: JSON lines, a JSON array or Parquet. koderz reads the commit of each row
     from your clone, applies the test patch, and runs the tests in the sandbox, without and with the correct patch. It
-    lists the rows that it cannot use, each with the reason, such as compiled code, missing modules, or a correct patch
-    that changes tests or does not pass the tests on this machine. Nothing is downloaded. Exits with code 3 if no row
-    can be used.
+    lists the rows that it cannot use, each with the reason: for example, the repository has compiled extensions or
+    needs a module that is not installed, the correct patch changes tests, or the tests fail on this machine even with
+    the correct patch. Nothing is downloaded. Exits with code 3 if no row can be used.
     """
     check_tasks_file(output, force=force)
     with workspace(data_dir) as opened:

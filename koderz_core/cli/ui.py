@@ -30,7 +30,7 @@ PLACES = (CHECKOUT / "koderz_dashboard", CHECKOUT)  # app.py in a wheel and in a
     "--open",
     "bundle",
     type=click.Path(path_type=Path),
-    help="Verify this bundle, then show it read-only.",
+    help="Verify this bundle (a file from `koderz bundle`), then show it read-only.",
 )
 @data_dir
 def ui(port: int, no_browser: bool, bundle: Path | None, data_dir: Path | None) -> NoReturn:

@@ -51,7 +51,7 @@ def compute(
             "one reference per task."
         )
     if isinstance(next(iter(predictions), None), str):
-        raise UsageError("Each prediction must be a list of programs, not one text. Write [[program], ...].")
+        raise UsageError("Each prediction must be a list of programs, not a string. Write [[program], ...].")
     if bad := [number for number in k if number < 1]:
         raise UsageError(f"Each k must be at least 1, not {bad[0]}.")
     checks = [_check(the_workspace().checks, task, tests, timeout) for task, tests in enumerate(references)]

@@ -47,7 +47,7 @@ class ExecutorJudge:
         except Exception as error:
             raise SandboxError(
                 f"A worker could not judge a program for {problem.id}: {type(error).__name__}: {error}. Check that the "
-                "worker runs and has the same version of koderz."
+                "worker runs and has the same version of koderz as the process that uses the worker."
             ) from error
         return found
 

@@ -24,8 +24,8 @@ SECONDS = 10.0
 """Wall time for all methods of a class. Source: ``min_time_limit`` in bigcodebench/eval/__init__.py."""
 
 OBSTACLE = (
-    "its published solution needs something that the sandbox does not allow: files, network access, threads, other "
-    "processes or more time"
+    "its published solution exceeds the time limit, or needs something that the sandbox does not allow: files, network "
+    "access, threads or other processes"
 )
 _FAILING = frozenset(
     (

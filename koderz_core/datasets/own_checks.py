@@ -53,7 +53,7 @@ class OwnRow(CommonRow):
         default=0.0,
         ge=0,
         lt=1e9,
-        description="write the absolute tolerance for the results of plus_input, such as 1e-6",
+        description="write the absolute tolerance for results of the calls in plus_input, such as 1e-6",
     )
 
 

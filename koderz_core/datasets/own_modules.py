@@ -14,7 +14,7 @@ from koderz_core.datasets.own_fields import CommonRow, Complaint, SomeText, Text
 from koderz_core.errors import DataError
 from koderz_core.records import Problem, PublicProblem, TestSet
 
-_CURE = "write the text of a test file for unittest or pytest that imports names from the model's file"
+_CURE = "write the text of a test file for unittest or pytest that imports names from the file that the model writes"
 
 
 class ModuleRow(CommonRow):
@@ -44,7 +44,7 @@ def module_complaints(row: ModuleRow) -> Iterator[Complaint]:
         return
     text = f"{row.prompt}\n{row.given}"
     for name in (name for name in tests.names if not re.search(rf"\b{re.escape(name)}\b", text)):
-        cure = "mention it in the field prompt or in the field given"
+        cure = "mention it in the field 'prompt' or in the field 'given'"
         yield "prompt", f"does not mention {name}, which the tests use", cure
     if row.entry_point and row.entry_point not in tests.names:
         yield "entry_point", f"is not a name that the tests import: {row.entry_point[:40]!r}", "omit the field"

@@ -113,7 +113,7 @@ def _faults_of_patches(row: RepositoryRow, tree: SourceTree) -> Iterator[Complai
     try:
         broken = broken_files(tree, row.fault)
     except PatchError as error:
-        yield "fault", f"does not apply to the tree: {error}", "make the diff from the files of the tree"
+        yield "fault", f"does not apply to the tree: {error}", "create the diff against the files of the tree"
         return
     try:
         paths = touched(row.canonical_solution)
@@ -124,7 +124,7 @@ def _faults_of_patches(row: RepositoryRow, tree: SourceTree) -> Iterator[Complai
         yield (
             "canonical_solution",
             f"does not apply to the tree with the fault: {error}",
-            "make the diff from the files with the fault",
+            "create the diff against the files that already contain the fault",
         )
         return
     if not changed:

@@ -325,7 +325,7 @@ def _to_place(source: Source, settings: Settings) -> str:
 
 
 def _by_hand(source: Source, target: Path, reason: str) -> str:
-    combined = "the combined SHA-256 of the files in it that koderz uses is"
+    combined = "combined SHA-256 of the archived files that koderz uses:"
     what = combined if source.members else f"{source.size_bytes} bytes, SHA-256"
     known = f" ({what} {source.sha256})" if source.sha256 else ""
     return (
@@ -361,7 +361,7 @@ def _require_modules(problems: Sequence[Problem]) -> None:
     blocked = [problem for problem in problems if problem.repository and problem.obstacle]
     if blocked:
         raise DataError(
-            f"{len(blocked)} of the {len(problems)} selected problems cannot be tested on this machine. "
+            f"koderz cannot grade {len(blocked)} of the {len(problems)} selected problems on this machine. "
             f"{blocked[0].id}: {blocked[0].obstacle}. Install these modules (for pytest: pip install "
             "'koderz[repositories]'), or select only problems that koderz can grade: --problems gradable."
         )

@@ -33,7 +33,8 @@ _RESERVED = re.compile(r"(data|con|prn|aux|nul|(com|lpt)[1-9])(\..*)?", re.IGNOR
 _CONFIDENCE = 0.95
 _KINDS = {
     "held_out": "tests that the strategy did not see",
-    "oracle": "the tests that also decide when the strategy stops, so the rate is an upper bound",
+    "oracle": "the tests that also decide when the strategy stops, so the rate is an upper bound of the rate on "
+    "held-out tests",
     "reported": "the tool that wrote the imported file; koderz did not run the programs",
 }
 _SEARCHED = " The prompts contained results of a web search, which may contain solutions."

@@ -219,7 +219,8 @@ def _calls(problem: Problem, plus: PlusTests) -> Sequence[str]:
         return [json.dumps(encode(list(arguments)), separators=(",", ":")) for arguments in arguments_of(plus)]
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise DataError(
-            f"The plus inputs of {problem.id} do not have the published format: {error}. Download the file again."
+            f"The plus inputs of {problem.id} do not have the published format: {error}. Download the "
+            "file of the dataset again."
         ) from error
 
 

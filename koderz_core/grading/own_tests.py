@@ -285,8 +285,8 @@ def _require_use(tests: Program, entry_point: str) -> None:
     check, own = _check_of(tests), defined_names(tests)
     if check is None and entry_point in own:
         raise DataError(
-            f"The tests themselves define or import the function `{entry_point}`. Remove the definition or import from "
-            f"the tests, because the program defines {entry_point}."
+            f"The tests themselves define or import the function `{entry_point}`. Remove that definition or import, "
+            f"because the program must define {entry_point}."
         )
     names = {entry_point} - own | {parameter.arg for parameter in check.args.args[:1]} if check else {entry_point}
     if not any(isinstance(node, ast.Name) and node.id in names for node in ast.walk(tests.tree)):

@@ -43,7 +43,7 @@ def repack(path: Path, content: bytes, copy: Path) -> None:
 def _move(path: Path, archive: ZipFile, entry: ZipInfo, made: ZipFile, most: int) -> int:
     """Copy a file, and return its size. The sizes in a zip may be false, so its bytes are counted."""
     if entry.compress_type not in _METHODS or entry.flag_bits & 1:
-        _refuse(path, f"{cut(entry.filename)!r} is encrypted, or packed with a method that Inspect does not use")
+        _refuse(path, f"{cut(entry.filename)!r} is encrypted, or compressed with a method that Inspect does not use")
     with archive.open(entry) as file:
         content = file.read(most + 1)
     if len(content) > most:

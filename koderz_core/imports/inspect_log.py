@@ -112,8 +112,8 @@ class _Log:
         samples: list[Any] = self._read(partial(read_eval_log_samples_by_id, self._copy, keys, **_OPTIONS), where)
         if [(sample.id, sample.epoch) for sample in samples] != list(keys):
             raise DataError(
-                f"{self._path}{where} is inconsistent: the id or the epoch of a sample differs from the log's list of "
-                "samples."
+                f"{self._path}{where} is inconsistent: the id or the epoch of a sample does not match the log's list "
+                "of samples."
             )
         return samples
 

@@ -57,7 +57,7 @@ def of_table(line: int, row: Row, model: str) -> Iterator[Result]:
     """A row of a table, by the names of the mapped fields."""
     kind, passed, cost = _kind(row), truth(row, "passed"), number(row, "cost_usd")
     if kind is None and passed is None:
-        raise DataError("has neither a program nor a value for the field passed")
+        raise DataError("has neither a program nor a value for the field 'passed'")
     yield Result(
         line,
         name(row, "model", model),

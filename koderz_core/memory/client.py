@@ -314,11 +314,12 @@ class ServerProcess:
                 self._outputs.remove(self._err)  # a process may close it long before it exits
             return
         if not piece:
-            raise CortexError(f"The memory server ended{self._exit_status()}{self._last_error()}. {RESTART}")
+            raise CortexError(f"The memory server {self._exit_status()}{self._last_error()}. {RESTART}")
         self._received += len(piece)
         if self._received > MAX_ANSWER_BYTES:
             raise CortexError(
-                f"The memory server wrote more than {MAX_ANSWER_BYTES >> 20} MiB without a complete answer. {RESTART}"
+                f"The memory server wrote more than {MAX_ANSWER_BYTES >> 20} MiB without completing its answer. "
+                f"{RESTART}"
             )
         self._unread += piece
 
@@ -329,8 +330,8 @@ class ServerProcess:
             self._read(self._err)  # its last lines hold the reason
         code = self._process.poll()
         if code is None:
-            return " its output"
-        return f" (signal {-code})" if code < 0 else f" (exit code {code})"
+            return "closed its output"
+        return f"ended (signal {-code})" if code < 0 else f"ended (exit code {code})"
 
     def _last_error(self) -> str:
         """The last line on standard error; of a traceback the line with the error, which Node.js does not put last."""

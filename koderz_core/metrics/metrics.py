@@ -161,7 +161,7 @@ class Metrics:
             ("koderz_experiments_running", "Experiments under way.", (watch.running for watch in watches)),
             ("koderz_experiments_waiting", "Experiments not started yet.", (watch.waiting for watch in watches)),
             ("koderz_calls_running", "Calls under way.", (watch.calls_running for watch in watches)),
-            ("koderz_calls_retrying", "Calls that failed and are retried.", (watch.retrying for watch in watches)),
+            ("koderz_calls_retrying", "Failed calls that koderz is retrying.", (watch.retrying for watch in watches)),
         ):
             yield GaugeMetricFamily(name, what, sum(values))
         yield GaugeMetricFamily(

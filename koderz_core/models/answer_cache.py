@@ -158,7 +158,7 @@ class Served:
             try:
                 self._known[model] = self._properties(model)
             except ModelError as error:
-                _LOG.warning("Answers of %s are not cached, because its version is unknown: %s", model, error)
+                _LOG.warning("Answers of %s are not cached, because the model's version is unknown: %s", model, error)
                 self._known[model] = None
         return self._known[model]
 

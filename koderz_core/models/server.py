@@ -59,7 +59,7 @@ UNTRUSTED = Obstacle(
 )
 NO_TLS = Obstacle("the server does not use TLS", "Try http:// instead of https://")
 PROXY = Obstacle("the proxy refused the connection", "Check HTTPS_PROXY and HTTP_PROXY, or add the host to NO_PROXY")
-NO_NAME = Obstacle("its host name is not known (DNS)", "Check the network")
+NO_NAME = Obstacle("its host name cannot be resolved (DNS)", "Check the network")
 
 
 def obstacle(error: BaseException) -> Obstacle | None:
@@ -186,7 +186,8 @@ class Server:
     def too_slow(self) -> ModelError:
         """The whole answer exceeded its timeout. A model that thinks without end will exceed it again."""
         cure = "Raise KODERZ_TIMEOUT or use a faster model."
-        return LateError(f"{self._who} took longer than {self.settings.timeout:g} s. {cure}", retryable=True, retries=1)
+        message = f"{self._who} took longer than {self.settings.timeout:g} s to answer. {cure}"
+        return LateError(message, retryable=True, retries=1)
 
     def broke_off(self) -> ModelError:
         return ModelError(f"{self._who} ended the connection before its answer was complete. {LATER}", retryable=True)

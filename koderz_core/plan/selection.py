@@ -104,8 +104,9 @@ def _choice(strategy: str, role: str, names: str | Sequence[str]) -> Choice:
     listed = as_list(names)
     if len(listed) > 1:
         raise PlanError(
-            f"{', '.join(listed)}: koderz selects only one model for the {role}. Write {MARK}POLICY:FIRST+SECOND to "
-            f"let koderz choose from several models, or list the models without the prefix {MARK}"
+            f"{', '.join(listed)}: koderz selects only one model for the role {role}. Write "
+            f"{MARK}POLICY:FIRST+SECOND to let koderz choose from several models, or list the models "
+            f"without the prefix {MARK}"
         )
     policy, _, rest = listed[0].strip().removeprefix(MARK).partition(":")
     if policy not in POLICIES:

@@ -21,7 +21,7 @@ def shard_numbers(text: str) -> tuple[int, int]:
         return int(found[1]), int(found[2])
     raise PlanError(
         f"--shard {text} does not name a shard. Write the number of the shard and the total number of shards, such as "
-        f"3/16, or write {AUTO}."
+        f"3/16. In a task of a Slurm job array, you can write {AUTO} instead."
     )
 
 
@@ -37,7 +37,8 @@ def _of_slurm(variables: Mapping[str, str]) -> tuple[int, int]:
     task, least, most, count, step = (int(values[name]) for name in _VARIABLES)
     if count < 2 or least > 1 or most - least != (count - 1) * step:
         raise PlanError(
-            "--shard auto needs a job array of at least two tasks, whose indexes start at 0 or 1 and have equal steps. "
+            "--shard auto needs a job array of at least two tasks, whose indexes start at 0 or 1 and are evenly "
+            "spaced. "
             f"Slurm reports an array that does not meet this condition (tasks: {count}, indexes: {least} to {most}). "
             "Name the shard instead, such as --shard $SLURM_ARRAY_TASK_ID/16."
         )

@@ -30,7 +30,7 @@ class Shard:
         if not 1 <= self.number <= self.count <= MOST_SHARDS:
             raise NoShardError(
                 f"There is no shard {self.number}/{self.count}. Shards are numbered from 1, and a benchmark has at "
-                f"most {MOST_SHARDS:,} shards. Example: --shard 1/16 is the first of 16 shards."
+                f"most {MOST_SHARDS:,} shards. Example: --shard 1/16 selects the first of 16 shards."
             )
 
     def holds(self, experiment: str) -> bool:

@@ -33,13 +33,13 @@ Found = Mapping[tuple[str, str], "AttemptByAttempt"]
 """By key of the configuration."""
 MOST_TRANSITIONS = 12
 ABOUT_ATTEMPTS = (
-    "Each row covers one attempt number: the first attempts of all experiments of a configuration, then the second "
-    "attempts, and so on. “Solved here” is the share of experiments that this attempt solved, among the experiments "
-    "that reached this attempt. The share falls from attempt to attempt because the remaining problems are "
+    "Each row covers one attempt number of a configuration: the first attempts of all its experiments, then the "
+    "second attempts, and so on. “Solved here” is the share of experiments that this attempt solved, among the "
+    "experiments that reached this attempt. The share falls from attempt to attempt because the remaining problems are "
     "harder, not because models get worse. “$ per extra solve” is the cost of this attempt in all experiments that "
     "reached it, divided by the number of experiments that this attempt solved. The cost of the first attempt includes "
-    "the spec. “$ per extra solve” has no interval. If an attempt solved only a few experiments, “$ per extra solve” "
-    "is a rough estimate."
+    "the cost of the call for a spec, if there is one. “$ per extra solve” has no interval. If an attempt "
+    "solved only a few experiments, “$ per extra solve” is a rough estimate."
 )
 
 

@@ -34,8 +34,9 @@ PARTIAL = (
     "of each configuration, so the end of a curve may differ from the rate in the table."
 )
 CENSORED = (
-    "An experiment without a result counts in a curve up to the point where it stopped. The rate in the table excludes "
-    "this experiment. This rate is therefore too high if mostly long experiments are interrupted."
+    "A curve includes an experiment without a result only up to the point on the horizontal axis at which the "
+    "experiment stopped. The rate in the table excludes this experiment. The rate in the table is therefore too high "
+    "if mostly long experiments are interrupted."
 )
 SUCCESS_ALONE = (
     "Share of problems solved by each configuration, with 95 % intervals. Costs are not shown, because no "
@@ -60,7 +61,7 @@ def about_axis(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
 def missing_curves(comparison: Comparison) -> str:
     """The axes without a curve, with the reason; empty if every axis has one."""
     missing = [reason for axis, reason in WITHOUT_CURVE.items() if not comparison.curves[axis].curves]
-    return f"Curves that are not available for these configurations: {', '.join(missing)}." if missing else ""
+    return f"Quantities without a curve for these configurations: {', '.join(missing)}." if missing else ""
 
 
 def curves_beside_rates(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
@@ -72,7 +73,7 @@ def curves_beside_rates(comparison: Comparison, axis: Axis) -> tuple[str, ...]:
     ]
     return (
         *([PARTIAL] if partial else []),
-        *([f"{CENSORED} Curves whose end differs from this rate: {', '.join(apart)}."] if apart else []),
+        *([f"{CENSORED} Curves whose end differs from the rate in the table: {', '.join(apart)}."] if apart else []),
     )
 
 

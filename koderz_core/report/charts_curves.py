@@ -299,7 +299,7 @@ def _reached(figure: go.Figure, comparison: Comparison, axis: Axis, looked_at: S
     even, its, other = pair.break_even, comparison.of(pair.key).letter, comparison.of(pair.baseline).letter
     quiet = {"dash": "dash", "width": 1, "color": NEUTRAL}
     if even.usd is None:
-        text = f"{other} solved no problem, so there is no rate to reach"
+        text = f"{other} solved no problem, so there is no break-even cost"
     elif math.isinf(even.usd):
         text = f"{its} never reaches the rate of {other} (dashed)"
     else:

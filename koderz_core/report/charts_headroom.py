@@ -18,7 +18,7 @@ MARK = 11
 MOST_CELLS = 12  # configurations in the matrix
 SHORT: Mapping[ChoiceKind, str] = {
     "oracle": "Oracle",
-    "repeated": "Best in other repeats",
+    "repeated": "Best configuration in other repeats",
     "pair": "Oracle of two configurations",
     "best": "Best single configuration",
     "length": "Choice by prompt length",

@@ -332,9 +332,9 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     share(
         "well_formed",
-        "among the models' replies in the loop, the share from which koderz extracted a complete program in one piece "
-        "(rule `fence`, `fence-last` or `prose`) or, for a repository task, a change that applies exactly as written "
-        "(rule `search-replace`, `diff` or `whole-file`)",
+        "share of the models' replies in the loop that are well formed: koderz extracted a complete program in one "
+        "piece (rule `fence`, `fence-last` or `prose`) or, for a repository task, a change that applies exactly as "
+        "written (rule `search-replace`, `diff` or `whole-file`)",
         "the strategy tests no programs, or no iteration has ended",
         path="of.well_formed",
     ),
@@ -357,8 +357,8 @@ def curve_columns(axis: str) -> Sequence[Column]:
     """The columns of a row per configuration and step of its curve along an axis."""
     return (
         *NAMED,
-        number(axis, f"number of {AXIS_UNITS[axis]} spent on a problem", path="at"),
-        share("share", f"share of problems solved with at most this number of {AXIS_UNITS[axis]}", path="share"),
+        number(axis, f"budget per problem, in {AXIS_UNITS[axis]}", path="at"),
+        share("share", f"share of problems solved within the budget `{axis}`", path="share"),
         share("low", "lower end of the 95 % interval of `share`", path="low"),
         share("high", "upper end of the 95 % interval of `share`", path="high"),
     )

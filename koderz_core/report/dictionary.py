@@ -59,7 +59,10 @@ _SHARED = "whether tests ran in the same process as the program; if yes, the pro
 EXPERIMENTS: tuple[Column, ...] = (
     text("id", "id of the experiment"),
     *_OF,
-    text("state", "`planned`, `running`, `interrupted` (no process runs it) or `finished`"),
+    text(
+        "state",
+        "`planned`, `running`, `interrupted` (started, but no process runs the experiment any more) or `finished`",
+    ),
     text(
         "outcome",
         "`solved`, `unsolved`, `cancelled` or `error` (of koderz or a provider); during a retry, the previous outcome",
@@ -239,10 +242,14 @@ CALLS: tuple[Column, ...] = (
         "the call did not fail",
     ),
     text(
-        "cached_from", "id of the experiment whose answer was used again", "the answer is not from the response cache"
+        "cached_from",
+        "id of the experiment from which koderz reused the answer",
+        "the answer is not from the response cache",
     ),
     usd(
-        "cached_usd", "cost of the original call", "the answer is not from the response cache, or the price is unknown"
+        "cached_usd",
+        "cost of the original call, whose answer koderz reused",
+        "the answer is not from the response cache, or the price is unknown",
     ),
     whole(
         "reasoning_tokens",
@@ -274,7 +281,9 @@ TABLES: Mapping[str, Table] = {
         PASS_RATES,
     ),
     "noise": Table(
-        "one line per configuration, and one line per difference from the baseline: sources of uncertainty", NOISE
+        "one line per configuration, and one line per difference from the baseline: standard error of the success "
+        "rate or of the difference, and how much the choice of problems and the randomness of draws add to it",
+        NOISE,
     ),
     "bands": Table(
         "one line per axis (such as dollars), configuration and step of its curve of success: budget, share of "

@@ -18,8 +18,8 @@ from koderz_core.report.trust import SIGNS
 
 HEAD = """# Data dictionary
 
-This page explains the columns of all tables. The page Export of the dashboard and `koderz export` write the first ten
-tables. The remaining tables are on other pages of the dashboard or in the output of other commands.
+This page explains the columns of all tables. You can export the first ten tables on the page Export of the dashboard
+or with `koderz export`. The remaining tables are on other pages of the dashboard or in the output of other commands.
 `koderz export --dictionary` prints this page.
 
 Times are seconds since 1970 (UTC), durations are in seconds, money is in US dollars, and intervals have a confidence
@@ -85,13 +85,13 @@ FURTHER: Mapping[str, Table] = {
         CARRIERS,
     ),
     "problem shares": Table(
-        "one line per problem: its contribution to the comparisons, on the page Statistics and from `koderz compare "
-        "--noise --format json`",
+        "one line per problem: its contribution to the comparisons with the baseline, on the page Statistics and from "
+        "`koderz compare --noise --format json`",
         ITEMS,
     ),
     "supported": Table(
-        "one line per range of budgets in which the simultaneous band shows that one configuration solves more "
-        "problems than another, from `koderz compare --equal-cost usd --format json`",
+        "one line per range of budgets in which the simultaneous band of the difference between two configurations "
+        "shows that one of them solves more problems, from `koderz compare --equal-cost usd --format json`",
         SUPPORTED,
     ),
     "areas": Table(
@@ -100,8 +100,8 @@ FURTHER: Mapping[str, Table] = {
         AREAS,
     ),
     "breadth": Table(
-        "one line per configuration and number of attempts: the share of problems solved if all problems "
-        "share one budget, from `koderz compare --equal-cost usd --format json`",
+        "one line per configuration and number of attempts: the share of problems solved with one budget for all "
+        "problems together, from `koderz compare --equal-cost usd --format json`",
         BREADTH,
     ),
     "selection": Table(

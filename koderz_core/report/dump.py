@@ -79,7 +79,7 @@ def files_of(details: ExperimentDetails, texts: Mapping[str, str]) -> tuple[Dump
     experiment = details.experiment.id
     if not _ID.fullmatch(experiment):  # it comes from a journal, which is untrusted
         raise DataError(
-            f"{experiment!r} is not the id of an experiment, so it cannot be part of a file name. "
+            f"{experiment!r} is not a valid experiment id, so koderz does not use it in file names. "
             "Repair the journal that contains this id."
         )
     files = (file for step in details.steps for file in _files(details, step, texts))
@@ -161,7 +161,7 @@ def _head(call: CallRow) -> Iterator[str]:
     end = f"finish reason {call.finish}" if call.state == "finished" else call.state
     end = "no answer yet" if call.state == "started" else end
     spent = f" · {duration(call.seconds)} · {money(call.cost_usd)}" if call.state == "finished" else ""
-    spent += f" · answer of {call.cached_from}, from the response cache" if call.cached_from else ""
+    spent += f" · answer reused from {call.cached_from} (response cache)" if call.cached_from else ""
     if call.state in ("failed", "interrupted") and call.cost_usd is not None:
         spent = f" · {money(call.cost_usd)}"
     attempt = f", attempt {call.attempt}" if call.attempt > 1 else ""

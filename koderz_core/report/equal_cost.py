@@ -48,17 +48,18 @@ ABOUT_EQUAL_COST = (
     "simultaneously for all configurations and budgets, so you may choose the budget after you have seen the chart. At "
     "a given budget, one configuration solves significantly more problems than another if the band of their difference "
     "excludes 0. This band holds simultaneously for all pairs and budgets. Curves with overlapping bands can still "
-    "differ significantly. Area: the mean share of problems solved over all budgets. The scale of the budgets is "
+    "differ significantly. Area: the share of problems solved, averaged over all budgets. The scale of the budgets is "
     "logarithmic, so every doubling of the budget has the same weight. The interval of an area is not "
-    "simultaneous: it applies to its configuration alone. The intervals of differences between areas "
+    "simultaneous: it applies to one configuration alone. The intervals of differences between areas "
     "hold simultaneously for all differences from the baseline."
 )
 ABOUT_BREADTH = (
     "Breadth first: one budget for all problems together. Every problem gets a first attempt, then every unsolved "
     "problem gets a second attempt, and so on. Solved problems get no further attempt, so more of the budget is left "
-    "for unsolved problems. The calculation uses only recorded attempts. In full: the share solved with all recorded "
-    "attempts, and the mean amount that these attempts used per problem. –: all recorded attempts of the configuration "
-    "together used less than the budget of the column."
+    "for unsolved problems. The calculation uses only recorded attempts. "
+    'The column "in full" shows the share of problems solved with all recorded attempts, and the mean amount that '
+    "these attempts used per problem. A cell contains – if all recorded attempts of the configuration together used "
+    "less than the budget of the column."
 )
 _STATED = "koderz multiplies the watts stated in the settings by the duration of the calls."
 _MEASURED = (
@@ -71,7 +72,7 @@ WHY: Mapping[Why, str] = {
     "few configurations": "This comparison needs at least two configurations with results whose cost in this unit "
     "is known.",
     "nothing solved": "No configuration solved a problem, so there is nothing to compare.",
-    "free": "All experiments have a cost of 0 in this unit, so no budgets can be compared.",
+    "free": "All experiments have a cost of 0 in this unit, so the configurations cannot be compared at equal cost.",
     "mixed energy": "The energy of these configurations was not determined in the same way, so koderz does not compare "
     "joules.",
 }
@@ -131,7 +132,7 @@ AREAS = (
     *interval(
         share(
             "area",
-            "mean share of problems solved over all budgets, with a logarithmic scale of budgets",
+            "the mean, over all budgets, of the share of problems solved, with a logarithmic scale of budgets",
             path="of.share",
             shown=Shown("area [95 %]", 3, _area, "of.share"),
         )
@@ -183,7 +184,7 @@ BREADTH = (
 ORDERS = (
     Shown("budget per problem", 1, path="budget"),
     Shown("share of problems solved, highest first", 2, path="order"),
-    Shown("supported by the band", 3, path="supported"),
+    Shown("differences supported by the band", 3, path="supported"),
 )
 
 

@@ -338,10 +338,10 @@ def _missing(rows: Sequence[SummaryRow]) -> Iterator[str]:
 def _reused(rows: Sequence[SummaryRow]) -> Iterator[str]:
     if cached := sum(row.cached for row in rows):
         yield (
-            f"{numbered(cached, 'answer')} came from the response cache, at no cost. Answers from the cache repeat "
-            "draws of earlier benchmarks, so they are not new evidence. Their cost and time were not measured again. "
-            "In a comparison, the cost and the time of each configuration with such an answer are therefore unknown. "
-            "`koderz compare --count-cached` counts the recorded price of the original calls."
+            f"{numbered(cached, 'answer')} came from the response cache, at no cost. Answers from the cache are "
+            "copies of answers in earlier benchmarks, so they are not new evidence. Their cost and time were not "
+            "measured again. In a comparison, the cost and the time of each configuration with such an answer are "
+            "therefore unknown. `koderz compare --count-cached` counts the recorded price of the original calls."
         )
 
 

@@ -74,7 +74,7 @@ def _source(expectation: Expectation) -> str:
     if not expectation.pairs:
         return (
             f"{assumed}, as in koderz' own study (23 to 25 %). koderz uses this study because too few "
-            f"pairs of similar configurations have been measured on {dataset}."
+            f"pairs of configurations similar to those of this plan have been measured on {dataset}."
         )
     what = "of configurations" + (" with the strategies and models of this plan" if expectation.same else "")
     if expectation.pairs == 1:

@@ -56,11 +56,13 @@ GROUPS = (
 )
 PAIRS = (
     "p: from McNemar's exact test or, with repeats, from a test that permutes the labels of the configurations within "
-    "each problem; adjusted by Holm. The difference is significant if p is at most 0.05; the interval then excludes 0. "
+    "each problem; adjusted by Holm's method. The difference is significant if p is at most 0.05; the interval then "
+    "excludes 0. "
     "The intervals are adjusted for all pairs (Bonferroni), including the pair that koderz selects and shows first. "
     "Match: the result of a one-sided test. A configuration matches if the test shows that its success rate is at "
-    "least the rate of the baseline minus the margin (10 percentage points by default). It falls short if the opposite "
-    "test shows that its success rate is lower than the rate of the baseline minus the margin. Break-even cost: the "
+    "least the rate of the baseline minus the margin (10 percentage points by default). A configuration falls short if "
+    "the one-sided test in the opposite direction shows that its success rate is lower than the rate of the baseline "
+    "minus the margin. Break-even cost: the "
     "dollars per problem at which a configuration's curve of success against dollars first reaches the success rate of "
     "the baseline; P(never): the share of resamples in which the curve never reaches that rate. Saved: the difference "
     "in cost on the problems that both configurations solved, as a share of the cost of the baseline."

@@ -37,8 +37,8 @@ ABOUT = (
     "Oracle: a problem counts as solved if at least one configuration solved it. koderz chooses the best single "
     "configuration, the best two configurations and the threshold for the prompt length by cross-validation (10 folds, "
     "mean of 20 random divisions into folds): it evaluates each choice only on problems that it did not use for this "
-    "choice. Intervals are paired by problem and apply to all differences simultaneously. They are wider if different "
-    "folds lead to different choices."
+    "choice. Differences are paired by problem, and their intervals hold simultaneously. The intervals are wider if "
+    "different folds lead to different choices."
 )
 _LUCK = (
     "Each configuration has only one result per problem, so an unknown part of the oracle's gain is due to chance. To "
@@ -213,8 +213,8 @@ def conclusion(found: Headroom) -> str:
         "nothing": f"Nothing to learn: even a perfect choice per problem would gain only {reach}, and {least}.",
         "luck": f"No learnable gain was found: the oracle gains {reach}, but the configuration that is best in other "
         f"repeats of the same problem brings no significant gain{luck}, so the oracle's gain may be due to chance.",
-        "little": f"Little to learn: a perfect choice per problem would gain {reach}. If the chosen "
-        f"configurations fail on some problems that the best single configuration solves, {least_usual}.",
+        "little": f"Little to learn: a perfect choice per problem would gain {reach}. If an imperfect "
+        f"choice loses some problems that the best single configuration solves, {least_usual}.",
         "some": f"Headroom: a perfect choice per problem would gain {reach} over the best single configuration.",
     }
     return said[found.verdict]
@@ -252,16 +252,16 @@ def _remarks(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -> Ite
 def _about_length(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -> str:
     rule = found.rule
     if rule is None:
-        return "Choice by length: unknown, because the recorded version of the dataset is not on this machine."
+        return "Choice by prompt length: unknown, because the recorded version of the dataset is not on this machine."
     if rule.short == rule.long:
         return (
-            "Choice by length in hindsight: no threshold for the prompt length gives a higher success rate than the "
+            "Choice by prompt length in hindsight: no threshold for the length gives a higher success rate than the "
             "best single configuration."
         )
     short, long = (by_key[key].letter for key in (rule.short, rule.long))
     return (
-        f"Choice by length in hindsight: {short} for prompts up to {rule.characters:.0f} characters, {long} for longer "
-        "prompts."
+        f"Choice by prompt length in hindsight: {short} for prompts up to {rule.characters:.0f} characters, {long} for "
+        "longer prompts."
     )
 
 

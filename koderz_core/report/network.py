@@ -14,9 +14,10 @@ UNKNOWN = "unknown"
 NO_SETTING = {True: "no setting needed (loopback address)", False: "no setting"}
 """For an address that no setting names, by whether it is on this machine, as that of an embedded model."""
 NOT_COVERED = (
-    "Bytes are counted in HTTP messages, before encryption. The tables do not cover look-ups of host names (DNS), "
-    "programs that koderz starts but that connect on their own (an Ollama or llama.cpp server, a third-party memory "
-    "server), strategies in your own files, or your browser. Tested programs have no network in the sandbox tiers "
+    "Bytes are counted in HTTP messages, before encryption. The tables do not include look-ups of host names (DNS), "
+    "or connections that are opened by other programs that koderz starts (an Ollama or llama.cpp server, a "
+    "third-party memory server), by strategies in your own files, or by your browser. "
+    "Tested programs have no network in the sandbox tiers "
     "strong and hardened."
 )
 _UNITS = ("B", "kB", "MB", "GB", "TB")

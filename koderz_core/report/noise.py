@@ -172,7 +172,8 @@ NOISE = (
     ),
     number(
         "prediction_variance",
-        "variance of one draw of each configuration on the same problem, averaged over the problems (prediction noise)",
+        "variance of one draw on the same problem, averaged over the problems (prediction noise); for a difference, "
+        "the sum of these variances of both configurations",
         _SINGLE,
         path="of.components.prediction.value",
     ),

@@ -30,8 +30,8 @@ ABOUT_PROBLEMS = (
     "configurations: the difference between the configurations would look larger than it is."
 )
 MEASURE = (
-    "For configurations that ran each problem once, the parts from problems and from draws cannot be separated. To "
-    "measure them, run the benchmark with --repeats 2 or more."
+    "For configurations with a single result per problem, the standard error cannot be divided into the part from "
+    "problems and the part from draws. To measure both parts, run the benchmark with --repeats 2 or more."
 )
 
 
@@ -101,8 +101,8 @@ def _repeats(noise: Noise) -> str:
             return ""
         low = in_points((noise.error or 0.0) / sqrt(target))
         return (
-            f"With {target} repeats, the standard error would be between {low} points (if only draws vary) and its "
-            "current value (if only problems vary)."
+            f"With {target} repeats, the standard error would be between {low} points (if all variance comes from "
+            "draws) and its current value (if all variance comes from problems)."
         )
     repeats = (target,) * len(noise.keys)
     added = [target - number for number in noise.repeats]
@@ -112,7 +112,7 @@ def _repeats(noise: Noise) -> str:
             "On every problem, all repeats have the same result, so further repeats would not lower the standard error."
         )
     if noise.error is not None and expected >= noise.error:  # by chance, if little varies between problems
-        return "These results do not show how much further repeats would lower the standard error."
+        return "These results do not show the effect of further repeats on the standard error."
     cost = _price(noise, noise.problems, added)
     return (
         f"{target} repeats of each problem would lower the standard error to about {in_points(expected)} points{cost}."

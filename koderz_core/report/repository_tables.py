@@ -76,7 +76,7 @@ def _git(repository: RepositoryMap) -> Iterator[str]:
     if git is None:
         fault = short(repository.git_fault)
         why = f"git cannot read the repository ({fault})" if fault else "the folder is not in a git repository"
-        yield f"Git: {why}, so there are no hot spots."
+        yield f"Git: {why}, so koderz cannot find hot spots (long files that change often)."
         return
     branch = f"branch {short(git.branch)}" if git.branch else "no branch"
     yield (

@@ -20,7 +20,8 @@ WORDS: Mapping[tuple[bool, str], str] = {
 }
 """What a patch does to a test, by whether the test fails at the start and by its mark."""
 LEGEND = (
-    "✓ passes, ✗ fails, · did not run. Before the arrow: at the start of the task. After the arrow: with this patch."
+    "✓ passes, ✗ fails, · did not run. Before the arrow: the result at the start of the task. After the arrow: the "
+    "result with this patch."
 )
 FIXED, KEPT = "failing tests fixed", "passing tests kept"
 

@@ -45,10 +45,10 @@ ABOUT_DRAWS = (
     "problems of the same kind would give other values. Each interval applies to a single k, not to all k together."
 )
 ABOUT_EXTRAPOLATION = (
-    "Extrapolated values come from a fitted model: each problem has its own success probability, which is 0, 1 or "
-    "drawn from a beta distribution. The intervals do not assume this distribution: they allow for every distribution "
-    "of success probabilities that fits the draws. With few draws, problems that are rarely solved look like problems "
-    "that are never solved, so intervals for a large k are wide."
+    "Extrapolated values come from a fitted statistical model: each problem has its own success probability, which "
+    "is 0, 1 or drawn from a beta distribution. The intervals do not assume this distribution: they allow for every "
+    "distribution of success probabilities that fits the draws. With few draws, problems that are rarely solved look "
+    "like problems that are never solved, so intervals for a large k are wide."
 )
 ABOUT_SELECTION = (
     "Coverage: the share of experiments in which at least one tested program is right. Selected: the share of "
@@ -62,7 +62,7 @@ ABOUT_PRICE = (
     "perfect selection: if the further draw on a problem is right, the program of this draw is submitted. Compare the "
     "price of an extra solved problem with the cost per solved problem of the other configurations."
 )
-_NO_FIT = "nothing was extrapolated; the remarks state the reason"
+_NO_FIT = "nothing was extrapolated; the field `remarks` states the reason"
 _UNKNOWN = "a price is unknown, or nothing was extrapolated"
 
 

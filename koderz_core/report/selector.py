@@ -48,12 +48,15 @@ def card_sentences(selector: Selector) -> Iterator[str]:
     yield _verdict(selector)
     yield (
         f"{selector.id}: models {', '.join(selector.models)}. Fitted to {card.problems} problems, evaluated by "
-        f"cross-validation with {card.folds} folds (near-duplicates in the same fold, seed {card.seed}). Ridge penalty "
-        f"{card.penalty:g}."
+        f"cross-validation with {card.folds} folds (near-duplicate problems in the same fold, seed {card.seed}). "
+        f"Ridge penalty {card.penalty:g}."
     )
     yield f"Before a call: {_calibration(card.before)}"
     if selector.after is None or card.after is None:
-        yield "After an answer: no predictions, because too few tested programs have held-out results."
+        yield (
+            "After an answer: no predictions of success, because too few tested programs have results of "
+            "held-out tests."
+        )
     else:
         yield f"After an answer that was tested with the gate {selector.after.gate}: {_calibration(card.after)}"
     for why, count in card.left_out.items():
@@ -77,7 +80,8 @@ def _verdict(selector: Selector) -> str:
 def _calibration(found: Calibration) -> str:
     auc = "unknown" if found.auc is None else f"{found.auc:.2f}"
     return (
-        f"{found.predictions} predictions in cross-validation, expected calibration error {found.ece:.3f}, AUC {auc}."
+        f"{found.predictions} predictions of success in cross-validation, "
+        f"expected calibration error {found.ece:.3f}, AUC {auc}."
     )
 
 

@@ -104,11 +104,16 @@ SLICES = (
     ),
     share(
         "low",
-        "lower bound of the interval of `difference`; the intervals of all tests hold simultaneously",
+        "lower bound of the interval of `difference` (simultaneous 95 % intervals for all tests)",
         _NO_TEST,
         path="test.low",
     ),
-    share("high", "upper bound of the interval of `difference`", _NO_TEST, path="test.high"),
+    share(
+        "high",
+        "upper bound of the interval of `difference` (simultaneous 95 % intervals for all tests)",
+        _NO_TEST,
+        path="test.high",
+    ),
     number("p", "two-sided p value of the paired test in this slice alone", _NO_TEST, path="test.p"),
     number(
         "p_adjusted",
@@ -173,8 +178,8 @@ def _remarks(found: Slices) -> Iterator[str]:
             )
     if found.few:
         yield (
-            "These slices have too few problems, so no difference in them can be significant, whatever the results: "
-            f"{_named(found.few)}."
+            f"These slices have too few problems: {_named(found.few)}. No difference in them can be significant, "
+            "whatever the results."
         )
     if found.by == "tag":
         yield "A problem with several tags is in several slices."

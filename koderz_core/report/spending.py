@@ -42,7 +42,9 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.pairs import Key, Pair
     from koderz_core.analysis.rates import Interval
 
-TIER_MARGINS = "Marginal cost per extra solved problem, between the best configurations of each tier"
+TIER_MARGINS = (
+    "Marginal cost per extra solved problem, between the best configurations of each combination of model tiers"
+)
 UNKNOWN = (
     "Savings: unknown, because no frontier model was run on these problems with the strategy direct (one answer, not "
     "tested before it is submitted)."
@@ -299,7 +301,9 @@ def _saved(pair: Pair) -> str:
     on = f"on the {numbered(saved.problems, 'problem')} that the frontier model also solved"
     each = f"{money(saved.usd)} instead of {money(saved.baseline_usd)} per problem"
     both = f"{numbered(saved.of, 'problem')} on which both configurations have a result"
-    points = f"Difference in success rate: {100 * saved.difference:+.0f} percentage points on {both}."
+    points = (
+        f"Success rate minus that of the frontier model: {100 * saved.difference:+.0f} percentage points on {both}."
+    )
     if saved.share is None:
         return f"no savings {on}, because the frontier model's calls were free of charge. {points}"
     return f"{_share(saved.share)} {on} ({each}). {points}"

@@ -150,8 +150,9 @@ def _reviews(rows: Sequence[Row[Supervision]]) -> list[Row[Review]]:
 
 CAUTION = (
     "Each row is one combination of coder, strategy, spec model and spec prompt. Rows may differ in their problems, "
-    "reviewers and settings. A reused spec is counted once. To compare spec models, run configurations that differ "
-    "only in the spec model and use `koderz compare`."
+    "reviewers and settings. In the number of specs and in the means of words, tokens and cost, each spec counts "
+    "once, even if several experiments used it. To compare spec models, run configurations that differ only in the "
+    "spec model and use `koderz compare`."
 )
 
 

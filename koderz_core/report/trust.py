@@ -37,8 +37,9 @@ ABOUT = (
     "with a 95 % interval. Impossible: the share of experiments on impossible problems in which the program passed the "
     "tests. In each impossible problem, one test expects a wrong value, so no correct program passes the tests. "
     "Likeness: the share of the canonical solution that the program repeats. Elsewhere: the likeness of the program to "
-    "the canonical solutions of other problems. Less renamed: the likeness minus the likeness of the program for the "
-    "renamed problem. Less others: the likeness minus the likeness of other models' programs. If at least one of "
+    "the canonical solutions of other problems. Less renamed: the likeness for the original problem minus the "
+    "likeness for the renamed problem. Less others: the likeness of the program minus the likeness of other models' "
+    "correct programs for the same problem. If at least one of "
     "three conditions is true, koderz gives a hint that a model recalls solutions or cheats. (1) The success rate is "
     "significantly higher on the original problems than on renamed or rephrased problems. (2) The whole 95 % interval "
     "of Impossible is above 1 %. (3) At least one of the two differences, Less renamed or Less others, is significant "
@@ -48,7 +49,10 @@ ABOUT = (
 TITLE = "Trust: variants of the problems, and likeness to the canonical solutions"
 MOST_SHOWN = 5  # experiments with a sign
 _UNKNOWN = "the configuration has no results on this variant"
-_UNREAD = "koderz did not read the programs, or too few problems have a canonical solution that is long enough"
+_UNREAD = (
+    "koderz did not read the programs, or too few problems have a canonical solution that is long enough to compute "
+    "the likeness"
+)
 
 
 def _points(drop: Drop) -> str:
@@ -99,12 +103,12 @@ def _drop(name: str) -> Sequence[Column]:
     )
 
 
-def _contrasted(name: str, other: str, header: str) -> Sequence[Column]:
+def _contrasted(name: str, difference: str, header: str) -> Sequence[Column]:
     column, path = f"likeness_{name}", f"of.recall.{name}"
     return (
         share(
             column,
-            f"mean over the problems: the likeness of the program to the canonical solution, minus {other}",
+            f"mean over the problems: {difference}",
             _UNREAD,
             path=f"{path}.difference",
             shown=Shown(header, 7, if_known(_contrast), path),
@@ -161,10 +165,21 @@ TRUST = (
         path="of.recall.others",
         shown=Shown("elsewhere", 6, if_known(percent)),
     ),
-    *_contrasted("renamed", "the likeness of the program for the renamed problem", "less renamed"),
-    *_contrasted("peers", "the likeness of correct programs of other models", "less others"),
-    whole("programs", "recorded programs that were scanned", "not scanned", path="of.scanned.programs"),
-    whole("unread", "programs that could not be scanned", "not scanned", path="of.scanned.unread"),
+    *_contrasted(
+        "renamed", "`likeness` for the original problem minus `likeness` for the renamed problem", "less renamed"
+    ),
+    *_contrasted(
+        "peers",
+        "`likeness` of the program minus `likeness` of correct programs of other models for the same problem",
+        "less others",
+    ),
+    whole("programs", "recorded programs scanned for signs of gaming", "not scanned", path="of.scanned.programs"),
+    whole(
+        "unread",
+        "recorded programs that could not be scanned for signs of gaming",
+        "not scanned",
+        path="of.scanned.unread",
+    ),
 )
 
 
@@ -192,7 +207,12 @@ SIGNS = (
     text("sign", "kind of sign that a program games its tests", path="sign", shown=Shown("sign", 3)),
     text("meaning", "meaning of the sign", path="meaning", shown=Shown("a program that", 4)),
     whole("experiments", "number of experiments with a program that has the sign", path="number", shown=Shown("n", 5)),
-    text("ids", "ids of the experiments with such a program", path="experiments", shown=Shown("experiments", 6, _some)),
+    text(
+        "ids",
+        "ids of the experiments with a program that has the sign",
+        path="experiments",
+        shown=Shown("experiments", 6, _some),
+    ),
 )
 
 

@@ -26,7 +26,15 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.what_if import Simulated
 
 SIMULATED, RECORDED = "simulated", "as recorded"
-SOLVED = ("", "policy", "figures are", "solved [95 %]", "points above policy 1 [95 %]", "accepted, wrong", "problems")
+SOLVED = (
+    "",
+    "policy",
+    "figures are",
+    "solved [95 %]",
+    "percentage points above policy 1 [95 %]",
+    "accepted, wrong",
+    "problems",
+)
 SPENT = ("", "figures are", "$ per problem [95 %]", "$ per solved [95 %]", "attempts", "time")
 ABOUT = (
     "Simulated: computed from recorded attempts, without new calls to models. Each 95 % interval applies to one "
@@ -92,7 +100,7 @@ def remarks(found: Sequence[Simulated], tuned: Tuned | None = None) -> Iterator[
         if item.left_out:
             named = listed(list(item.left_out[:_NAMED])) + (" and others" if len(item.left_out) > _NAMED else "")
             number = numbered(len(item.left_out), "problem")
-            needed = "attempts that the policy needs were not planned"
+            needed = "fewer attempts were planned than the policy needs"
             yield f"{item.policy.name}: {number} omitted ({named}), because {needed}."
     if any(item.usd is None for item in found):
         yield "The costs of a policy are unknown if the price of any of its attempts is unknown."

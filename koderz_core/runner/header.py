@@ -155,7 +155,7 @@ def _check_same_cache(asked: Plan, recorded: Plan) -> None:
         state, cure = ("with", "add --cache") if recorded.cached else ("without", "omit --cache and unset KODERZ_CACHE")
         raise PlanError(
             f"{recorded.id} was started {state} the response cache. The seeds of its calls depend on whether the cache "
-            f"is used. To extend the benchmark, {cure}. Otherwise, give this benchmark another name."
+            f"is used. To extend {recorded.id}, {cure}. To start a new benchmark, give it another name."
         )
 
 

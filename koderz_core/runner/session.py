@@ -156,7 +156,7 @@ class Session:
 
     def recall(self, query: Query) -> Sequence[Memory]:
         if query.kind == "web" and query.tags.get("site") != self._subject.search:  # rates would not be marked
-            raise PlanError("A strategy may search only the site in its parameter `search`.")
+            raise PlanError("A strategy may search only the site that its parameter `search` names.")
         key = fingerprint(("recall", query))
         return self._step(key, tuple, lambda ordinal: self._recall(query, key, ordinal))
 

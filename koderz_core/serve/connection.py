@@ -22,7 +22,7 @@ BODY_PER_FRAME = 8
 """Each byte that frames the body of a request in parts must carry this many bytes of the body."""
 _INVALID = "This is not a valid HTTP request. Use a client for HTTP/1.1."
 _VERSIONS = ("1.0", "1.1")
-_TOO_LARGE = f"The headers are too large: at most {MOST_HEAD_BYTES >> 10} kB."
+_TOO_LARGE = f"The headers of the request are larger than {MOST_HEAD_BYTES >> 10} kB."
 
 
 def server(application: Application) -> uvicorn.Server:

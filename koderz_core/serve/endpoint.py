@@ -131,7 +131,9 @@ def failure(error: Exception) -> Response:
     """The answer to a request that failed. Only the log has the details of a bug."""
     if not isinstance(error, KoderzError):
         _LOG.error("A request failed because of a bug in koderz. Please report it.", exc_info=error)
-        error = RequestError("A bug in koderz prevented an answer. The log of the server contains the details.", 500)
+        error = RequestError(
+            "The request failed because of a bug in koderz. The log of the server contains the details.", 500
+        )
     status, headers = _status(error), {}
     if status == 401:
         headers["WWW-Authenticate"] = "Bearer"

@@ -28,12 +28,15 @@ class SentProgram(Sent, frozen=True):
 
     solution: Annotated[Source | None, Meta(description="A whole program.")] = None
     completion: Annotated[
-        Source | None, Meta(description="Text that continues the prompt of the problem, for problems of kind function.")
+        Source | None,
+        Meta(description="Text that continues the prompt of the problem. Only for problems of the kind `function`."),
     ] = None
     answer: Annotated[Source | None, Meta(description="The whole reply of a model; koderz extracts the program.")] = (
         None
     )
-    tests: Annotated[str, Meta(max_length=MOST_TESTS, description="Asserts, or `def check(candidate)`.")] = ""
+    tests: Annotated[
+        str, Meta(max_length=MOST_TESTS, description="Assert statements, or a function `check(candidate)`.")
+    ] = ""
     dataset: Annotated[Name, Meta(description="The name of a dataset, as in `koderz list-problems --dataset`.")] = ""
     problem: Annotated[
         Name, Meta(description="The id of a problem in the dataset. koderz runs all tests of the problem.")
@@ -112,7 +115,7 @@ class RunCodeRequest(Sent, frozen=True):
 
     def __post_init__(self) -> None:
         if self.language != "python":
-            raise ValueError(f"koderz runs Python only, not {self.language[:50]!r}. Send language python")
+            raise ValueError(f"koderz runs Python only, not {self.language[:50]!r}. Set language to python")
         for field in ("files", "fetch_files", "args"):
             if getattr(self, field):
                 raise ValueError(f"{field} must be empty, because koderz runs programs without files or arguments")

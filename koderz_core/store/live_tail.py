@@ -293,6 +293,9 @@ def _renewed(renew: Callable[[], object]) -> None:
     try:
         renew()
     except StoreError as error:  # a reader that comes late asks again, and gets the error
-        _LOG.debug("The index could not be updated in the background (%s). The next read reports the error.", error)
+        _LOG.debug(
+            "The index could not be updated in the background (%s). The next read of the index reports the error.",
+            error,
+        )
     except Exception:  # noqa: BLE001 (the edge of a thread)
         _LOG.exception("The index could not be updated in the background. The next read of the index updates it.")

@@ -36,7 +36,7 @@ def search(index: Index, query: SearchQuery) -> SearchResult:
     """Names, then texts that contain all words of a query, the newest first. Raises UsageError without a word."""
     terms = query.terms
     if not terms:
-        raise UsageError("The search contains no word. Type at least one word, or a phrase in quotation marks.")
+        raise UsageError("The search query contains no word. Type at least one word, or a phrase in quotation marks.")
     words = sorted({word for term in terms for word in term.words}, key=len, reverse=True)
     # A text without the letters of a word needs no regular expression, which takes longer.
     tests = [f"contains(lower(text), $word_{place})" for place in range(len(words))]

@@ -42,7 +42,9 @@ class Debate(Reminded):
 
     agents: str = parameter(USUAL, "Names of the 2 to 8 personas that debate, separated by commas.", label="Personas")
     rounds: int = parameter(
-        2, "Number of rounds. From the second round on, each persona sees the positions of the previous round."
+        2,
+        "Number of rounds of the debate. From the second round on, each persona sees the positions of the previous "
+        "round.",
     )
     max_iterations: int = 3
     turn_tokens: int = parameter(

@@ -53,7 +53,8 @@ class Reminded:
     )
     turn_timeout: float = parameter(
         0.0,
-        "Time limit in seconds of each model call. A call that exceeds it counts as an empty answer. 0 sets no limit.",
+        "Time limit in seconds of each model call. If a call exceeds the limit, its answer counts as empty. 0 means "
+        "no limit.",
         label="Turn timeout (seconds)",
     )
     repository_tokens: int = parameter(

@@ -47,7 +47,7 @@ class Supervised(Reminded):
     experiment.
     ``previous_error``: show the coder the test results of its last program. ``history_tokens``: maximum number of
     tokens that a prompt uses for attempts before the last one. ``checkpoint_when``: "interval" or "adaptive";
-    with "adaptive", a review is due earlier if progress stops or half the iterations or half the budget is used.
+    with "adaptive", a review is due earlier if progress stops, or if half the iterations or half the budget is used.
     ``disclosure``: in addition to the usual sections, request an approach to the problem in the first review and test
     criteria in the second review. Specs and reviews have at most ``review_tokens`` tokens and are sampled at
     temperature 0.
@@ -106,8 +106,8 @@ class Supervised(Reminded):
     )
     checkpoint_when: str = parameter(
         INTERVAL,
-        "interval: review after a fixed number of iterations; adaptive: earlier if progress stops or half the "
-        "iterations or half the budget is used.",
+        "interval: review after a fixed number of iterations; adaptive: review earlier if progress stops, or half the "
+        "iterations or budget is used.",
         (INTERVAL, ADAPTIVE),
         label="Review trigger",
         group="Review",

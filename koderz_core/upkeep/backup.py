@@ -119,7 +119,10 @@ def back_up(source: Source, path: Path, version: str, now: float) -> BackupRepor
                 archive.writestr(MANIFEST, msgspec.json.format(msgspec.json.encode(manifest), indent=1))
             sync(whole)
             if _verify(Path(whole.name)) != manifest:
-                raise _damaged(Path(whole.name), "the manifest in the file differs from the manifest that koderz wrote")
+                raise DataError(
+                    f"The backup {path} was not written: the new file cannot be read back correctly. Check the disk, "
+                    "or choose another file."
+                )
     except (OSError, zipfile.BadZipFile) as error:
         why = getattr(error, "strerror", None) or error
         raise DataError(

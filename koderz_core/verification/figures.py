@@ -67,7 +67,7 @@ def _figures(journal: Tally, shown: Shown) -> Iterator[_Figure]:
 def _exported(journal: Tally, tables: Mapping[str, Lines]) -> Iterator[_Figure]:
     for line in tables.get("experiments", ()):
         values = {name: line[name] for name in (*_OF_EACH, "outcome")}
-        yield from _experiment(journal, str(line["id"]), values, " in the exported table")
+        yield from _experiment(journal, str(line["id"]), values, " in the exported table of experiments")
     total = _sum(journal.experiments.values())
     if "iterations" in tables:
         yield "number of lines", "the exported table of iterations", len(tables["iterations"]), total.iterations

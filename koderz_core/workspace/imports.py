@@ -139,7 +139,9 @@ class Imports:
         models = dict.fromkeys(result.model for file in files for result in file.results)
         if unknown := [model for order in orders for model in (*order.tiers, *order.prices) if model not in models]:
             known = ", ".join(list(models)[:10])
-            raise UsageError(f"There are no results of the model {unknown[0]!r}. Models with results: {known}.")
+            raise UsageError(
+                f"This import contains no results of the model {unknown[0]!r}. Models with results: {known}."
+            )
         made = tuple(self._read(order, file) for order, file in zip(orders, files, strict=True))
         plans_ = [plan for each in made for plan, _ in each.parts]
         for place, plan in enumerate(plans_):
@@ -252,7 +254,7 @@ class Imports:
         if name:
             return name, None
         raise DataError(
-            f"koderz cannot derive the dataset of {order.file} from its problems, such as "
+            f"koderz cannot derive the dataset of {order.file} from its problem ids, such as "
             f"{file.results[0].problem!r}. Specify the dataset with --dataset."
         )
 
@@ -262,7 +264,7 @@ class Imports:
             if all(result.problem.startswith(beginning) for result in file.results):
                 if len(names) > 1 and not _gradable(order, file):
                     raise DataError(
-                        f"{order.file} does not state whether its results belong to the dataset {' or '.join(names)}. "
+                        f"{order.file} does not state which dataset its results belong to: {' or '.join(names)}. "
                         "Specify the dataset with --dataset."
                     )
                 there = [name for name in names if not self._datasets.how_to_get(name)]

@@ -24,8 +24,8 @@ def seconds_of(text: str) -> float:
     seconds = int(parts[1]) * _UNITS[parts[2]] if parts else 0.0
     if not 0 < seconds <= KEPT_DAYS * DAY:
         raise UsageError(
-            f"{text!r} is not a period. Write a number followed by m, h or d, such as 90m, 12h or 1d. The maximum "
-            f"is {KEPT_DAYS}d, because the log keeps each connection for {KEPT_DAYS} days."
+            f"{text!r} is not a valid period. Write a number followed by m, h or d, such as 90m, 12h or 1d. The "
+            f"maximum is {KEPT_DAYS}d, because the log keeps each connection for {KEPT_DAYS} days."
         )
     return seconds
 

@@ -75,9 +75,9 @@ def values(selector: Selector, choices: Sequence[Choice]) -> Mapping[str, OffPol
     ]
     if not kept:
         raise UsageError(
-            "To evaluate a selector, koderz needs random choices of a model for problems that the selector was not "
-            "fitted to, but the benchmarks contain no such choices. First run a benchmark with 'router "
-            "coder=select:learned explore=true' on such problems."
+            "To evaluate a selector, koderz needs experiments in which the router drew the model at random, on "
+            "problems that the selector was not fitted to. The benchmarks contain no such experiments. First run a "
+            "benchmark with 'router coder=select:learned explore=true' on such problems."
         )
     models = tuple(dict.fromkeys(model for choice in kept for model in choice.models))
     logged: defaultdict[str, list[Logged]] = defaultdict(list)

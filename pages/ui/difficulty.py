@@ -101,7 +101,7 @@ def _offer_neighbours(shown: Sequence[Difficulty], problem: Difficulty, trial: T
     for label, icon, key, place in (("Previous", "⬅️", KEYS[0], at - 1), ("Next", "➡️", KEYS[1], at + 1)):
         other = shown[place] if 0 <= place < len(shown) else None
         name = f"{label.lower()} problem"
-        about = f"{label} problem of the matrix"
+        about = f"{label} problem in the matrix"
         arguments = (other.problem, _same_trial(other, trial)) if other else None
         st.button(
             label, name, icon=icon, help=about, shortcut=key, disabled=not other, on_click=_choose, args=arguments

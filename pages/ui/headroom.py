@@ -20,11 +20,11 @@ from pages.ui.slow_results import cached
 from pages.ui.tables import frame, show_numbers, show_picture
 
 CAPTION = (
-    "Each row is one way to choose a configuration for each problem. The mark shows the difference between the success "
-    "rate of this choice and the rate of the best single configuration, with a paired 95 % interval; the intervals "
-    "of all choices hold simultaneously. The bold number is the share of problems solved. Hollow marks are oracles, "
-    "which choose configurations with knowledge of the results. The shaded area contains gains that cannot be detected "
-    "with this number of problems, even if the chosen configurations solve every problem that the best single "
+    "Each row is a rule that chooses a configuration for each problem. The mark shows the difference between the "
+    "success rate of this rule and the success rate of the best single configuration, with a paired 95 % interval; the "
+    "intervals of all rules hold simultaneously. The bold number is the share of problems solved. Hollow marks are "
+    "oracles, which choose configurations with knowledge of the results. A gain in the shaded area is too small to be "
+    "detected with this number of problems, even if the chosen configurations solve every problem that the best single "
     "configuration solves."
 )
 CELLS = (

@@ -15,7 +15,10 @@ from koderz_core.workspace.labels import MOST_LABEL, MOST_LABELS, MOST_NOTE
 from pages.ui.address import choice, keep
 from pages.ui.edge import attempt, show_failure
 
-ABOUT = "Labels and notes never change a result. All bundles contain your labels; only public bundles omit your notes."
+ABOUT = (
+    "Labels and notes never change a result. If you export the benchmark as a bundle, the bundle contains your labels "
+    "and, except at the privacy level `public_safe`, your notes."
+)
 ADD = f"Choose a label, or type your own (at most {MOST_LABEL} characters)"
 MOST_SHOWN = 400  # characters of all labels: those of another person's folder may be many
 

@@ -28,7 +28,7 @@ MOST_CLONE_LINKS = 4  # that fit on a line or two
 def show_ineffective(sentences: Sequence[str]) -> None:
     """Parts of the plan that cannot act; the sentences may quote a user's text."""
     if sentences:
-        st.warning("A part of this benchmark has no effect:", icon="⚠️")
+        st.warning("At least one setting of this benchmark has no effect:", icon="⚠️")
         st.text("\n".join(sentences))
 
 

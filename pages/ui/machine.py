@@ -48,4 +48,4 @@ def _draw(workspace: Workspace) -> None:
         st.caption("No local model is in memory.")
     never = "koderz does not pause experiments when memory is low, because the setting memory_reserve_gb is 0. "
     kept = f"koderz keeps {gigabytes(reserve)} of memory free. " if reserve else never
-    st.caption(f"{kept}The chart starts at the first measurement since the start of this dashboard.")
+    st.caption(f"{kept}The chart shows only measurements made since this dashboard started.")

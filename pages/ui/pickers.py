@@ -52,7 +52,8 @@ def _choose_several(name: str, label: str, options: Mapping[str, str]) -> list[s
     wanted = list(options) if asked is None else list(dict.fromkeys(asked.split(",")))
     known = [option for option in wanted if option in options]
     if len(known) < len(wanted):
-        st.warning(f"The link names at least one unknown {name.rstrip('s')}. koderz ignores unknown names.", icon="🔎")
+        unknown = f"The link contains at least one unknown {name.rstrip('s')}. koderz ignores unknown {name}."
+        st.warning(unknown, icon="🔎")
     key = f"{name} of {hash(tuple(options))}"
     chosen = st.multiselect(label, list(options), known, format_func=options.__getitem__, key=key, wrap=True)
     keep(name, None if list(chosen) == list(options) else ",".join(chosen) or None)

@@ -15,9 +15,9 @@ from koderz_core.workspace.drafts import Draft, RegistrationOrder
 from pages.ui.draft import OpenDraft
 
 ABOUT = (
-    "Record the primary comparison, its margin and the stopping rule before the first call. Every report then shows "
-    "what was planned, what was done and what changed. The summary on this page shows a hash of the registration, "
-    "which you can publish before the first call."
+    "Record the primary comparison, its margin and the stopping rule before the first model call. Every report then "
+    "shows what was planned, what was done and what changed. The summary on this page shows a hash of the "
+    "registration, which you can publish before the first model call."
 )
 ABOUT_PRIMARY = (
     "The configuration to compare and its baseline, separated by a comma. Enter the letter (A is the first "
@@ -25,8 +25,8 @@ ABOUT_PRIMARY = (
     "and the configuration with the strategy `direct` is the baseline."
 )
 ABOUT_MARGIN = (
-    "A configuration matches the baseline if its success rate is significantly above the baseline's rate minus this "
-    "number of percentage points."
+    "A configuration matches the baseline if its success rate is significantly above a threshold: the baseline's "
+    "success rate minus this number of percentage points."
 )
 ABOUT_EXCLUSIONS = "Results that you will exclude, described in your own words."
 RULES: tuple[StoppingRule, ...] = get_args(StoppingRule)

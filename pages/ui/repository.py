@@ -27,13 +27,13 @@ ABOUT_SUMMARY = (
     "receives no other contents of files. The call and its price are recorded in the data folder."
 )
 ABOUT_RULES = (
-    "Rules for coding agents, generated from the facts above. In a rules file, koderz writes only between two marker "
+    "Rules for coding agents, generated from the map. In a rules file, koderz writes only between two marker "
     "lines and leaves all other text unchanged. Read the preview before you write the file: the rules quote "
     "texts of the repository, and your agent will follow the instructions in the file."
 )
 ABOUT_FEATURE = (
     "A prompt for a coding agent of your choice, with the goal, the files that are probably relevant, the constraints "
-    "and the tests."
+    "and the tests to run."
 )
 ORDER = (
     *("Languages", "Folders with programs and tests", "Most imported modules", "Hot spots"),

@@ -41,8 +41,8 @@ MOST_CHANGES = 3  # on the page, the newest; `koderz analyze` prints all
 LIVE = "live"  # the place of the buttons of a running benchmark
 ABOUT_LIMITS = (
     "An empty field leaves its limit unchanged. If you lower the budget, calls that would exceed it are not sent. If "
-    "you lower the concurrency, more experiments wait. No results are lost. To run experiments that a budget has "
-    "already stopped, resume the benchmark."
+    "you lower the concurrency, fewer experiments run at the same time and the others wait. No results are lost. To "
+    "run experiments that a budget has already stopped, resume the benchmark."
 )
 
 
@@ -120,7 +120,7 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
 
 def _elsewhere(row: BenchmarkRow) -> str:
     process = f"Process {row.holder}" if row.holder else "Another process"
-    return f" {process} is running the benchmark; changes take effect within two seconds."
+    return f" {process} is running the benchmark; the button takes effect within two seconds."
 
 
 def offer_retry(workspace: Workspace, row: BenchmarkRow, place: str) -> None:

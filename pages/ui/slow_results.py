@@ -110,7 +110,7 @@ def _show_counts(rows: Sequence[SummaryRow], why: str) -> None:
     """The counts so far, with equal weight for experiments; a comparison gives equal weight to problems."""
     st.text(why)
     table = pd.DataFrame([_line(counted(row, place), row) for place, row in enumerate(rows)])
-    st.dataframe(table, hide_index=True, column_config=WORD_COLUMNS, alt="Counts of each configuration so far")
+    st.dataframe(table, hide_index=True, column_config=WORD_COLUMNS, alt="Results of each configuration so far")
 
 
 def _names(rows: Sequence[SummaryRow]) -> str:

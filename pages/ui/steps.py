@@ -119,7 +119,7 @@ def _show_diff(workspace: Workspace, row: ExperimentRow, step: Step, texts: _Tex
         st.caption(f"Changes from {GIVEN.get(problem.public.kind, 'the given code')} to this program")
         show_diff(given, program, f"given-diff-{step.number}", ("given", "this"))
     elif is_patch(program):
-        st.caption("Changes from the given files to this program")
+        st.caption("Changes that this patch makes to the given files")
         show_program(program, f"given-diff-{step.number}")
     return bool(step.previous or (problem and problem.public.given) or is_patch(program))
 

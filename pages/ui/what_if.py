@@ -32,8 +32,9 @@ WRONG = ("0", "1", "3", "10", "30", "100", "300")
 WATTS = (RECORDED, "15", "30", "65", "150", "300", "700")
 KWH = (RECORDED, "0.05", "0.10", "0.15", "0.30", "0.50")
 FIRST = (
-    "A policy is a rule that says which models to ask, in which order and how often. How many problems would other "
-    "policies have solved, and at what cost? koderz simulates these policies from recorded attempts and calls no model."
+    "A policy is a rule that says which models to ask, in which order and how often. How many problems would policies "
+    "other than the recorded configurations have solved, and at what cost? koderz simulates these policies from "
+    "recorded attempts and calls no model."
 )
 
 

@@ -30,7 +30,7 @@ def test_without_any_past_a_quarter_is_assumed_and_the_sentence_says_where_that_
         "benchmark shows with a probability of 71 % that this configuration matches the baseline within 10 percentage "
         "points; a probability of 80 % requires 202 problems. These numbers assume that two configurations differ on "
         "about 25 % of the problems, as in koderz' own study (23 to 25 %). koderz uses this study because too few "
-        "pairs of similar configurations have been measured on humaneval+."
+        "pairs of configurations similar to those of this plan have been measured on humaneval+."
     )
 
 

@@ -35,7 +35,7 @@ def ordered(words: str) -> list[Wanted]:
 def test_an_option_sets_its_parameter_for_who_has_it(words: str, parameters: dict[str, object]) -> None:
     (one,) = ordered(f"--strategy supervised {words}")
     assert one.parameters == parameters
-    with pytest.raises(UsageError, match=r"^--configuration replaces --"):
+    with pytest.raises(UsageError, match=r"^--configuration cannot be combined with --"):
         ordered(f"--configuration 'direct coder=a' {words}")
 
 

@@ -43,12 +43,12 @@ def test_problems_of_a_period_are_listed_and_planned_and_those_left_out_are_coun
     listed = [line.split()[0] for line in said.out.splitlines()[2:4]]
     assert (listed, said.out.splitlines()[-1]) == (
         ["mine/20", "mine/30"],
-        "Problems left out because they have no date: 1.",
+        "Number of problems left out because they have no date: 1.",
     )
     period = ("--since", "2024-05-01", "--until", "2024-05-20")
     planned = koderz("benchmark", "--dataset", file, *period, "--coder", "scripted/strong", "--plan-only")
     assert ": 2 problems, 2 experiments." in planned.out
-    assert "Problems left out because they have no date: 1." in planned.out + planned.err
+    assert "Number of problems left out because they have no date: 1." in planned.out + planned.err
     assert koderz("list-problems", "--since", "2024").code == 2
 
 

@@ -14,7 +14,7 @@ def test_a_second_benchmark_reuses_answers_says_so_beside_the_money_and_is_sound
     assert "cached)" not in koderz(*ONE, "first").out
     second = koderz(*ONE, "second")
     assert "$0.00 (1 cached)" in second.out
-    assert "Answers from the cache repeat draws of earlier benchmarks" in second.out
+    assert "Answers from the cache are copies of answers in earlier benchmarks" in second.out
     assert koderz("verify", "second").code == 0
     counted = koderz("compare", "second", "--format", "json", "--count-cached").json
     assert counted["findings"][0].startswith("Re-priced with recorded prices.")

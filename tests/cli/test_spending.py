@@ -46,7 +46,8 @@ def test_the_end_says_what_each_tier_took_and_what_was_saved_as_compare_computes
         "on the 2 problems that the frontier model also solved ($0.0000043 instead of $0.000073 per problem)" in saved
     )
     assert saved.endswith(
-        "Difference in success rate: +0 percentage points on 2 problems on which both configurations have a result."
+        "Success rate minus that of the frontier model: +0 percentage points on 2 problems on which both "
+        "configurations have a result."
     )
 
 

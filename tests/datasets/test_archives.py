@@ -103,7 +103,7 @@ def test_a_downloaded_archive_with_other_files_is_deleted(
     publisher: Publisher, settings: Settings, body: bytes
 ) -> None:
     publisher.body = body
-    with pytest.raises(DataError, match=r"wrong SHA-256.*deleted.*combined SHA-256 of the files in it that koderz"):
+    with pytest.raises(DataError, match=r"wrong SHA-256.*deleted.*combined SHA-256 of the archived files that koderz"):
         fetch(source(publisher.url), settings)
     assert [path.name for path in settings.published_dir.iterdir()] == ["tiny.tar.lock"]
 

@@ -117,7 +117,7 @@ def test_without_pytest_a_task_is_not_gradable(settings: Settings, monkeypatch) 
     monkeypatch.setattr(own_repositories, "is_installed", lambda name: name != "pytest")
     lacks = problem(settings)
     assert lacks.obstacle.endswith("not installed: pytest")
-    with pytest.raises(DataError, match=r"1 of the 1 selected problems cannot be tested.*koderz\[repositories\]"):
+    with pytest.raises(DataError, match=r"cannot grade 1 of the 1 selected problems.*koderz\[repositories\]"):
         require_libraries([lacks])  # before any model is asked
 
 

@@ -226,7 +226,8 @@ def test_a_host_name_that_nobody_knows_is_corrected_in_the_providers_own_setting
     settings = load_settings(**{**absent, "lmstudio_base_url": "http://models.invalid/v1"})
     with pytest.raises(ModelError) as caught:
         require("lmstudio/it", settings)
-    assert "its host name is not known (DNS). Check the network, or correct LMSTUDIO_BASE_URL" in str(caught.value)
+    message = "its host name cannot be resolved (DNS). Check the network, or correct LMSTUDIO_BASE_URL"
+    assert message in str(caught.value)
     assert "lms server start" not in str(caught.value)
 
 

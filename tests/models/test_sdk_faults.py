@@ -219,7 +219,7 @@ def test_where_nothing_answers_the_message_says_what_to_do(name: str, cure: str,
 @ALL
 def test_an_unknown_host_is_called_that(name: str) -> None:
     error = failure_at("https://nowhere.invalid", name)
-    assert "cannot be reached: its host name is not known (DNS). Check the network, or correct" in str(error)
+    assert "cannot be reached: its host name cannot be resolved (DNS). Check the network, or correct" in str(error)
     assert error.retryable
 
 

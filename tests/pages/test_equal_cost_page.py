@@ -20,7 +20,7 @@ def test_the_address_chooses_the_amount(visit: Visit) -> None:
     assert all("budget per problem" not in table.value for table in closed.dataframe)
     app = visit("statistics", benchmarks=plan.id, equal="tokens")
     assert not app.exception
-    orders = next(table.value for table in app.dataframe if "supported by the band" in table.value)
+    orders = next(table.value for table in app.dataframe if "differences supported by the band" in table.value)
     assert len(orders) == 5
     assert any(text.value.startswith("At equal tokens per problem, on 10 problems") for text in app.text)
     free = visit("statistics", benchmarks=plan.id, equal="usd")

@@ -103,7 +103,7 @@ def test_who_cannot_be_asked_is_passed_over_with_the_reason(measured: Workspace)
 def test_a_policy_that_there_is_none_of_and_two_choices_for_one_role_are_refused(measured: Workspace) -> None:
     with pytest.raises(UnknownNameError, match="Unknown selection policy: 'best'"):
         planned(measured, "select:best")
-    with pytest.raises(PlanError, match="koderz selects only one model for the coder"):
+    with pytest.raises(PlanError, match="koderz selects only one model for the role coder"):
         planned(measured, ["select:quality", STRONG])
 
 

@@ -80,7 +80,7 @@ def test_letters_at_the_ends_keep_their_order_and_a_distance_and_stay_near_their
 
 def test_what_was_not_measured_has_no_curve_and_a_reason() -> None:
     unmeasured = missing_curves(compared(("a", 3, None), ("b", 1, None)))
-    assert unmeasured.startswith("Curves that are not available for these configurations: dollars (unknown prices), ")
+    assert unmeasured.startswith("Quantities without a curve for these configurations: dollars (unknown prices), ")
     assert unmeasured.endswith("joules (known only for local models).")
     assert [energy(joules) for joules in (0.5, 12.4, 999.6, 1878.0, 2.5e6)] == [
         "0.5 J",
@@ -98,7 +98,8 @@ def test_a_curve_that_ends_beside_its_rate_says_why() -> None:
     partial = compare([dataclasses.replace(row("a", 2, 1.0), unsolved=1, cancelled=1)], late)
     assert about_curves(retried(), "attempts") == CURVES
     assert partial.curves["attempts"].curves[0].share[-1] == 0.625
-    assert curves_beside_rates(partial, "attempts")[0].endswith("Curves whose end differs from this rate: A.")
+    ends = "Curves whose end differs from the rate in the table: A."
+    assert curves_beside_rates(partial, "attempts")[0].endswith(ends)
 
 
 def test_curves_of_fewer_problems_than_the_table_say_so() -> None:

@@ -42,8 +42,8 @@ def test_all_problems_are_used_so_only_repeats_are_left() -> None:
         (
             ["1", "0", "1"],
             3,
-            "With 3 repeats, the standard error would be between 19.2 points (if only draws vary) and its current "
-            "value (if only problems vary).",
+            "With 3 repeats, the standard error would be between 19.2 points (if all variance comes from draws) "
+            "and its current value (if all variance comes from problems).",
         ),
         (["1", "0", "1"], None, "The number of unused problems is unknown"),
         (
@@ -55,7 +55,7 @@ def test_all_problems_are_used_so_only_repeats_are_left() -> None:
         (
             [*["10"] * 18, "11", "00"],
             20,
-            "These results do not show how much further repeats would lower the standard error.",
+            "These results do not show the effect of further repeats on the standard error.",
         ),
         (["1", "1"], 2, "All problems have the same result for A, so the standard error of the rate is unknown."),
     ],

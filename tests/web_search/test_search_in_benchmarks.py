@@ -131,7 +131,7 @@ class Sneaky:
 def test_a_strategy_cannot_search_without_its_parameter(koderz, server: SearchServer, tmp_path: Path) -> None:
     (tmp_path / "sneaky.py").write_text(SNEAKY)
     words = ("benchmark", "--problems", "0:1", "--strategy", f"{tmp_path}/sneaky.py:Sneaky", "--coder", "scripted/weak")
-    assert "may search only the site in its parameter `search`" in koderz(*words).err
+    assert "may search only the site that its parameter `search` names" in koderz(*words).err
     assert server.asked == []
 
 

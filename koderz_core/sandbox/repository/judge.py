@@ -131,7 +131,9 @@ class RepositoryJudge:
         try:
             change = change_of(state, repository, problem.canonical_solution)
         except PatchError as error:
-            raise DataError(f"The correct patch of {problem.id} does not apply: {error}. Fix that problem.") from None
+            raise DataError(
+                f"The correct patch of {problem.id} does not apply: {error}. Fix or remove that problem."
+            ) from None
         return self._correct_run(repository, state, change.files, ids)
 
     def _correct_run(

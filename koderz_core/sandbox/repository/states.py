@@ -44,7 +44,9 @@ def state_of(repository: Repository) -> State:
     files = {path: content for path, content in tree.files.items() if not set(path.split("/")) & set(_NEVER)}
     for path in files:
         if not is_plain_path(path):
-            raise DataError(f"The tree {tree.name} has a file with an invalid name: {path[:200]!r}. Fix that tree.")
+            raise DataError(
+                f"The file tree of {tree.name} contains a file with an invalid name: {path[:200]!r}. Correct this name."
+            )
     try:
         changes = read_patch(repository.fault)
         texts = {path: _text(files, path) for path in {*repository.editable, *_paths(changes)} if path in files}
