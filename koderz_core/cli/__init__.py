@@ -102,8 +102,8 @@ def commands() -> None:
     """Measure whether cheap models with many attempts match an expensive model, and at what cost.
 
     Exit codes: 0 success; 1 a bug in koderz, or a hash, id or figure that does not match the journal (found by
-    `verify`); 2 wrong usage; 3 a failure of a provider, a file or the network; 4 an unsolved problem or a success rate below
-    --fail-under; 5 budget used up; 130 interrupted.
+    `verify`); 2 wrong usage; 3 a failure of a provider, a file or the network; 4 an unsolved problem or a success rate
+    below --fail-under; 5 budget used up; 130 interrupted.
     """
 
 
