@@ -66,7 +66,7 @@ def main() -> int:
 
 
 def _wilsons(draw: np.random.Generator) -> Iterator[Share]:
-    print("| problems | true rate | Wilson, exact | simulated | of limit |\n|---|---|---|---|---|")
+    print("| problems | true rate | Wilson, exact | simulated | share of limit |\n|---|---|---|---|---|")
     for n in (*SMALL, *SIZES):
         intervals = [_ends(wilson(successes, n)) for successes in range(n + 1)]
         for rate in RATES:
@@ -91,7 +91,7 @@ def _lowest() -> None:
 
 
 def _pairs(draw: np.random.Generator) -> Iterator[Share]:
-    print("| problems | discordant | difference | Bonett-Price, exact | simulated | of limit | bootstrap |")
+    print("| problems | discordant | difference | Bonett-Price, exact | simulated | share of limit | bootstrap |")
     print("|---|---|---|---|---|---|---|")
     for n in SIZES:
         for discordant, difference in PAIRS:

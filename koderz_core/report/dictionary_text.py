@@ -84,7 +84,7 @@ FURTHER: Mapping[str, Table] = {
         "Statistics and from `koderz compare --noise --format json`",
         CARRIERS,
     ),
-    "problem shares": Table(
+    "contributions of problems": Table(
         "one line per problem: its contribution to the comparisons with the baseline, on the page Statistics and from "
         "`koderz compare --noise --format json`",
         ITEMS,

@@ -64,7 +64,7 @@ class Router(Reminded):
     error_usd: float = parameter(
         0.0,
         "Price of a wrong answer in dollars. With 0, the router considers only the probability of success.",
-        label="Error price",
+        label="Price of a wrong answer",
     )
     checks: bool = parameter(
         False,
