@@ -139,8 +139,8 @@ class MirrorThread:
         if missing:
             names = ", ".join(Path(file).stem for file in missing)
             _LOG.warning(
-                "Some memories of these benchmarks are not stored yet: %s. koderz will store the missing memories during "
-                "the next benchmark. %s",
+                "Some memories of these benchmarks are not stored yet: %s. koderz will store the missing memories "
+                "during the next benchmark. %s",
                 names,
                 CURE,
             )
