@@ -192,7 +192,7 @@ def _variants(asked: argparse.Namespace, path: Path) -> Iterator[tuple[str, Star
     for name in asked.variants:
         yield name, lambda name=name: _served(path, VARIANTS[name])
     yield "koderz", lambda: _koderz(asked.model)
-    yield "koderz, KODERZ_REPRODUCIBLE=1", lambda: _koderz(asked.model, reproducible=True)
+    yield "koderz, KODERZ_REPRODUCIBLE=1 (no prompt cache)", lambda: _koderz(asked.model, reproducible=True)
     if asked.server:
         yield "koderz, KODERZ_LLAMA_SERVER", lambda: _koderz(asked.model, llama_server=asked.server)
     if asked.old:

@@ -63,7 +63,7 @@ def main() -> None:
         "cheat": [Model(rate, 0.6, cheated=CHEATED) for rate in RATES[:3]],
     }
     print(f"{times} simulated models for each point of the grid; nominal: at most 5 % of honest models with a hint.\n")
-    head = ("model", "problems", "repeats", "drop", "impossible", "likeness", "any hint: mean", "highest")
+    head = ("model", "problems", "repeats", "drops", "impossible problems", "likeness", "any hint: mean", "highest")
     print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
     for kind, models in kinds.items():
         for n, repeats in product(PROBLEMS, REPEATS):

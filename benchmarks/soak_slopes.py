@@ -86,7 +86,7 @@ def read(file: Path) -> dict[tuple[str, str], tuple[list[float], list[float]]]:
 def table(file: Path, warm_up: float) -> tuple[str, int]:
     """Markdown, a line per measure after ``warm_up`` seconds; and the number of measures that grow."""
     lines = [
-        "| subject | measure | samples | from | to | per hour (95 % interval) | verdict |",
+        "| subject | measure | samples | from | to | per hour (95 % interval) | trend |",
         "|---|---|--:|--:|--:|--:|---|",
     ]
     growing = 0

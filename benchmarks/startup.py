@@ -85,7 +85,7 @@ def show_commands(empty: Path, study: Path, times: int) -> None:
         "`koderz results`, study": ((*KODERZ, "results"), study),
     }
     took = {name: _processor_seconds(arguments, home, times) for name, (arguments, home) in commands.items()}
-    print("| processor time, median | s | × python | × import streamlit |\n|---|---|---|---|")
+    print("| processor time, median | s | ratio to `python -c pass` | ratio to `import streamlit` |\n|---|---|---|---|")
     for name, seconds in took.items():
         print(f"| {name} | {seconds:.2f} | {seconds / took[NOTHING]:.1f} | {seconds / took[STREAMLIT]:.2f} |")
 

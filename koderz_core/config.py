@@ -137,7 +137,7 @@ class Settings:
     metrics_address: str = _setting(
         "", "The address at which Prometheus reads metrics: HOST:PORT, or PORT for loopback.", check=listen_address
     )
-    metrics_otlp: str = _setting("", "The address of the OpenTelemetry receiver (OTLP/HTTP).", check=receiver_address)
+    metrics_otlp: str = _setting("", "The URL that receives metrics (OpenTelemetry OTLP/HTTP).", check=receiver_address)
     metrics_otlp_headers: SecretStr | None = _setting(
         None, "HTTP headers for metrics_otlp: NAME=VALUE,...", check=checked_headers
     )

@@ -52,7 +52,7 @@ def main() -> None:
     show_sampling(page.workspace, compared.rows, comparison, pair)
     st.header("Attempt by attempt")
     show_attempts(page.workspace, compared.rows, comparison, pair)
-    st.header("Trust")
+    st.header("Trust: recall and cheating")
     show_trust(page.workspace, compared.rows, comparison)
     st.header("Settings that differ")
     show_differences(comparison)

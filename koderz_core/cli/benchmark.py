@@ -356,7 +356,7 @@ def forecast_lines(forecast: Forecast) -> Iterator[str]:
         yield f"Remaining: {numbered(forecast.experiments, 'experiment')}. Estimated calls: {calls}."
         yield f"Cost: {between(forecast.cost_usd, money)}. Time: {between(forecast.seconds, duration)}."
         past = numbered(forecast.past, "finished experiment")
-        harder = "If the remaining problems are harder or the models are slower"
+        harder = "If the remaining experiments have harder problems or slower models"
         yield f"Estimated from {past}. {harder}, the benchmark takes longer than estimated."
 
 

@@ -203,8 +203,8 @@ def frontier_costs(  # noqa: PLR0913, PLR0917 (one argument per option)
     same dataset, prompts, sampling and test time limit, and covers all problems of the new benchmark. koderz then
     reuses the earlier measurement.
 
-    koderz computes the costs that this command shows from recorded benchmarks. Therefore --prune-days deletes whole
-    benchmarks, as `koderz prune` does, with all of their configurations.
+    This command computes all costs from recorded benchmarks. Therefore --prune-days deletes whole benchmarks, as
+    `koderz prune` does, with all of their configurations.
     """
     if confirm and prune_days is None:
         raise UsageError("--confirm is only for --prune-days N. Add --prune-days, or omit --confirm.")

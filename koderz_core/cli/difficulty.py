@@ -34,7 +34,7 @@ WORDS = ("problem", "configuration", "benchmark", "")
 @click.option(
     "--only-by",
     metavar="X",
-    help="Show only problems that only configuration X solved. X is the letter, id or label of a configuration.",
+    help="Show the problems that only configuration X solved. X is the letter, id or label of a configuration.",
 )
 @click.option(
     "--between",

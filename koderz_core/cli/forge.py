@@ -102,7 +102,7 @@ def _print(forged: Forged) -> None:
     console().print(table)
     for source in forged.sources:
         _print_reasons(source.name, "Faults that koderz did not use", source.reasons)
-        replaced = "Task texts by the model that koderz replaced with the template"
+        replaced = "Task texts that the model wrote and koderz replaced with the template"
         _print_reasons(source.name, replaced, source.by_template)
     seconds = sum(source.seconds * source.tasks for source in forged.sources)
     click.echo(f"{numbered(forged.tasks, 'task')} in {plain(str(forged.file))}.")

@@ -22,7 +22,7 @@ from koderz_core.workspace.network import seconds_of
 def network(since: str, benchmark: str | None, as_json: bool, data_dir: Path | None) -> None:
     """Show every address that koderz connected to, with purpose, setting and number of bytes.
 
-    koderz logs hosts and ports, but no paths of URLs, API keys or contents of messages, and keeps the log for 7 days.
+    koderz logs hosts and ports, but no API keys, URL paths or message contents, and keeps the log for 7 days.
     Each row covers the calls to one address for one purpose in one benchmark, and shows the setting that names the
     address. In the JSON output, an unknown number is null. Calls and bytes of a koderz process that is still running
     appear within 5 seconds. If another program, such as pip, opened a connection for koderz, the number of bytes is

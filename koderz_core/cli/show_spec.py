@@ -34,9 +34,9 @@ WORDS = 4  # columns that hold words, before those of numbers
 def show_spec(what: str | None, model: str | None, compare: bool, as_json: bool, data_dir: Path | None) -> int:
     """Show the spec of an experiment, or all specs of a problem.
 
-    In the strategy `supervised`, a model first writes a specification (spec) of the problem. To name an experiment,
-    give its id or the start of its id. With --compare, the argument is a benchmark (its name, its id or the start of
-    its id); without an argument, koderz compares the models in all benchmarks.
+    A spec is a specification of a problem that a model writes before the first program, for example in the strategy
+    `supervised`. To name an experiment, give its id or the start of its id. With --compare, the argument is a benchmark
+    (its name, its id or the start of its id); without an argument, koderz compares the models in all benchmarks.
     """
     if what is None and not compare:
         raise UsageError(

@@ -71,7 +71,7 @@ def _checked(named: Mapping[int, str], settings: Settings) -> Iterator[Finding]:
 
 def _port(port: int, name: str, settings: Settings) -> Finding:
     url, subject = url_of(LOOPBACK, port), f"port {port} ({name})"
-    settings.check_egress(url, "a check for a model server at this port", "the usual ports of model servers")
+    settings.check_egress(url, "a check for a model server at this port", "the list of usual model server ports")
     if not _listens(port):
         return Finding("servers", subject, "absent", "no server uses this port")
     listed = listing(ModelList(f"{url}/v1/models"), settings, ANSWER_SECONDS)

@@ -111,7 +111,7 @@ class Events:
         self._now = max(self._now, note.at)
         data = note.text  # as text, because Inspect View shows it as Markdown, and anything else as JSON
         if note.passed_on:
-            data += f"\n\nSections of the review that the coder received: {', '.join(note.passed_on)}"
+            data += f"\n\nReview sections that the coder received: {', '.join(note.passed_on)}"
         self._add(InfoEvent, source=note_title(note, self._transcript.details.notes), data=data)
 
     @contextmanager

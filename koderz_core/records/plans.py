@@ -294,8 +294,8 @@ def scripted(models: Iterable[str]) -> bool:
     return any(model.startswith("scripted/") for model in models)
 
 
-SCRIPTED = "SCRIPTED: the recorded answers come from a script, not from a model."
-SOME_SCRIPTED = "SCRIPTED: some of the recorded answers come from a script, not from a model."
+SCRIPTED = "SCRIPTED: the answers come from a script, not from a model."
+SOME_SCRIPTED = "SCRIPTED: some answers come from a script, not from a model."
 """Shown above results where ``scripted`` holds; the second one where several configurations are compared."""
 
 

@@ -24,7 +24,7 @@ NAMES = {"any_passes": "pass@k", "all_pass": "pass^k"}
 CAPTION = (
     "The upper line of each color is pass@k and the lower line is pass^k; both start at the success rate of one draw. "
     "Solid lines and filled marks show measured values; dashed lines and open marks show values that koderz "
-    "extrapolated with a fitted model. "
+    "extrapolated with a fitted statistical model. "
     "Bands are pointwise 95 % intervals: each interval applies to one k, not to the whole curve. With more than two "
     "configurations, only the selected pair has bands."
 )

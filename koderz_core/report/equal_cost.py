@@ -57,7 +57,7 @@ ABOUT_BREADTH = (
     "Breadth first: one budget for all problems together. Every problem gets a first attempt, then every unsolved "
     "problem gets a second attempt, and so on. Solved problems get no further attempt, so more of the budget is left "
     "for unsolved problems. The calculation uses only recorded attempts. "
-    'The column "in full" shows the share of problems solved with all recorded attempts, and the mean amount that '
+    'The column "all attempts" shows the share of problems solved with all recorded attempts, and the mean amount that '
     "these attempts used per problem. A cell contains – if all recorded attempts of the configuration together used "
     "less than the budget of the column."
 )
@@ -233,7 +233,7 @@ def _under_one_budget(comparison: Comparison, found: EqualCost) -> Listing:
     columns = (
         *shown(NAMED),
         *(Shown(header, text=partial(_covered, budget=budget), path="of") for header, budget in places.items()),
-        Shown("in full", text=partial(_full, axis=found.axis), path="of"),
+        Shown("all attempts", text=partial(_full, axis=found.axis), path="of"),
     )
     rows = [Row(comparison.of(key), breadth) for key, breadth in found.breadth.items()]
     unit = f"mean {PER_PROBLEM[found.axis]} per problem"
@@ -316,7 +316,7 @@ def _order(found: EqualCost, letters: Mapping[Key, str], budget: float) -> Order
         if of.start <= budget * (1 + 1e-9) < of.end
     ]
     named = ", ".join(f"{letters[key]} {percent(solved[key])}" for key in order)
-    return OrderRow(amount(found.axis, budget), named, ", ".join(supported) or "no difference")
+    return OrderRow(amount(found.axis, budget), named, ", ".join(supported) or "none")
 
 
 def _level(curve: Curve[Key], budget: float) -> float:

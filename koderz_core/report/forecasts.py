@@ -73,8 +73,8 @@ def _source(expectation: Expectation) -> str:
     dataset = expectation.dataset
     if not expectation.pairs:
         return (
-            f"{assumed}, as in koderz' own study (23 to 25 %). koderz uses this study because too few "
-            f"pairs of configurations similar to those of this plan have been measured on {dataset}."
+            f"{assumed}, as in koderz' own study (23 to 25 %). koderz uses this study because no two "
+            f"comparable configurations have results on enough problems of {dataset}."
         )
     what = "of configurations" + (" with the strategies and models of this plan" if expectation.same else "")
     if expectation.pairs == 1:

@@ -67,7 +67,7 @@ def memory_rows(models: Sequence[InMemory]) -> list[dict[str, str]]:
             "loaded in": model.program,
             "loaded by": model.loaded_by,
             "memory": gigabytes(model.memory_bytes) + (" (measured)" if model.measured else ""),
-            "in GPU": "" if model.gpu_bytes is None else gigabytes(model.gpu_bytes),
+            "GPU memory": "" if model.gpu_bytes is None else gigabytes(model.gpu_bytes),
             "loads": "" if model.loads is None else str(model.loads),
         }
         for model in models

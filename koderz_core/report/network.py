@@ -9,16 +9,15 @@ from koderz_core.report.formats import TextTable, numbered, plain
 from koderz_core.times import second
 
 AWAY, REFUSED, HERE = "Addresses beyond this machine", "Refused addresses", "Addresses on this machine (loopback)"
-COLUMNS = ("address", "purpose", "calls", "connections", "sent", "received", "allowed by", "benchmark", "last")
+COLUMNS = ("address", "purpose", "calls", "connections", "sent", "received", "setting", "benchmark", "last")
 UNKNOWN = "unknown"
 NO_SETTING = {True: "no setting needed (loopback address)", False: "no setting"}
 """For an address that no setting names, by whether it is on this machine, as that of an embedded model."""
 NOT_COVERED = (
     "Bytes are counted in HTTP messages, before encryption. The tables do not include look-ups of host names (DNS), "
-    "or connections that are opened by other programs that koderz starts (an Ollama or llama.cpp server, a "
-    "third-party memory server), by strategies in your own files, or by your browser. "
-    "Tested programs have no network in the sandbox tiers "
-    "strong and hardened."
+    "or the connections of servers that koderz starts (an Ollama or llama.cpp server, a third-party memory server), of "
+    "strategies in your own files, or of your browser. Tested programs have no network in the sandbox tiers strong and "
+    "hardened."
 )
 _UNITS = ("B", "kB", "MB", "GB", "TB")
 

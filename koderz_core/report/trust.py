@@ -34,17 +34,17 @@ TO_CHECK = "repeat the command of the benchmark with --variant"
 TO_READ = "koderz compare --trust"
 ABOUT = (
     "Drop: the success rate on the original problems minus the success rate on their variant, in percentage points, "
-    "with a 95 % interval. Impossible: the share of experiments on impossible problems in which the program passed the "
-    "tests. In each impossible problem, one test expects a wrong value, so no correct program passes the tests. "
-    "Likeness: the share of the canonical solution that the program repeats. Elsewhere: the likeness of the program to "
-    "the canonical solutions of other problems. Less renamed: the likeness for the original problem minus the "
-    "likeness for the renamed problem. Less others: the likeness of the program minus the likeness of other models' "
-    "correct programs for the same problem. If at least one of "
-    "three conditions is true, koderz gives a hint that a model recalls solutions or cheats. (1) The success rate is "
-    "significantly higher on the original problems than on renamed or rephrased problems. (2) The whole 95 % interval "
-    "of Impossible is above 1 %. (3) At least one of the two differences, Less renamed or Less others, is significant "
-    "and at least 10 percentage points. A hint is not a verdict: read the programs. A model can have seen the problems "
-    "even if there is no hint."
+    "with a 95 % interval. Impossible passed: the share of experiments on impossible problems in which the program "
+    "passed the tests. In each impossible problem, one test expects a wrong value, so no correct program passes the "
+    "tests. Likeness: the share of the canonical solution that the program repeats. Likeness to other solutions: the "
+    "likeness of the program to the canonical solutions of other problems. Minus renamed: the likeness for the "
+    "original problem minus the likeness for the renamed problem. Minus others: the likeness of the program minus the "
+    "likeness of other models' correct programs for the same problem. If at least one of three conditions is true, "
+    "koderz gives a hint that a model recalls solutions or cheats. (1) The success rate is significantly higher on the"
+    " original problems than on renamed or rephrased problems. (2) The whole 95 % interval of Impossible passed is "
+    "above 1 %. (3) At least one of the two differences, Minus renamed or Minus others, is significant and at least 10"
+    " percentage points. A hint is not a verdict: read the programs. A model can have seen the problems even if there "
+    "is no hint."
 )
 TITLE = "Trust: variants of the problems, and likeness to the canonical solutions"
 MOST_SHOWN = 5  # experiments with a sign
@@ -140,7 +140,7 @@ TRUST = (
             "share of experiments on impossible problems in which the program passed the tests",
             _UNKNOWN,
             path="of.passes.rate",
-            shown=Shown("impossible [95 %]", 5, if_known(_passes), "of.passes"),
+            shown=Shown("impossible passed [95 %]", 5, if_known(_passes), "of.passes"),
         )
     ),
     whole("impossible_problems", "impossible problems with a result", _UNKNOWN, path="of.passes.rate.problems"),
@@ -163,15 +163,15 @@ TRUST = (
         "`likeness`, computed with the canonical solutions of other problems",
         _UNREAD,
         path="of.recall.others",
-        shown=Shown("elsewhere", 6, if_known(percent)),
+        shown=Shown("likeness to other solutions", 6, if_known(percent)),
     ),
     *_contrasted(
-        "renamed", "`likeness` for the original problem minus `likeness` for the renamed problem", "less renamed"
+        "renamed", "`likeness` for the original problem minus `likeness` for the renamed problem", "minus renamed"
     ),
     *_contrasted(
         "peers",
         "`likeness` of the program minus `likeness` of correct programs of other models for the same problem",
-        "less others",
+        "minus others",
     ),
     whole("programs", "recorded programs scanned for signs of gaming", "not scanned", path="of.scanned.programs"),
     whole(

@@ -29,13 +29,13 @@ SIMULATED, RECORDED = "simulated", "as recorded"
 SOLVED = (
     "",
     "policy",
-    "figures are",
+    "evaluation",
     "solved [95 %]",
     "percentage points above policy 1 [95 %]",
-    "accepted, wrong",
+    "wrong program accepted",
     "problems",
 )
-SPENT = ("", "figures are", "$ per problem [95 %]", "$ per solved [95 %]", "attempts", "time")
+SPENT = ("", "evaluation", "$ per problem [95 %]", "$ per solved [95 %]", "attempts", "time")
 ABOUT = (
     "Simulated: computed from recorded attempts, without new calls to models. Each 95 % interval applies to one "
     "policy, not to all policies together, and treats the problems as a random sample of all problems of this kind. "
@@ -83,7 +83,7 @@ def sources_table(sources: Mapping[str, Source], aliases: Mapping[str, str]) -> 
         for name, source in sources.items()
     ]
     return TextTable(
-        "Recorded attempts", ("", "model or configuration", "problems", "attempts", "attempts are"), tuple(rows)
+        "Recorded attempts", ("", "model or configuration", "problems", "attempts", "kind of attempts"), tuple(rows)
     )
 
 

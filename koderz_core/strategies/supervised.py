@@ -117,7 +117,7 @@ class Supervised(Reminded):
         True,
         "Request two additional sections: an approach to the problem in the first review, and test criteria in the "
         "second review.",
-        label="Additional sections",
+        label="Additional review sections",
         group="Review",
         needs="checkpoints",
     )

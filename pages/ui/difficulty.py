@@ -19,7 +19,7 @@ from pages.ui.tables import frame, offer_csv, tall
 SHOWN: dict[Kind, str] = {
     "all": "all",
     "unsolved": "solved by no configuration",
-    "split": "results differ",
+    "split": "configurations differ",
     "flaky": "flaky",
     "only": "solved by only one configuration",
     "differ": "solved more often by one of two configurations",

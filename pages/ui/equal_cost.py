@@ -53,7 +53,7 @@ def _draw(comparison: Comparison, found: EqualCost, pair: Pair | None) -> None:
     figure, name = equal_cost_chart(comparison, found, chosen), f"equal-{found.axis}"
     alt = f"{TITLE}: {'; '.join(': '.join(row[:2]) for row in orders.rows)}"
     show_chart(figure, name, alt, frame(orders), section.listing("bands").numbers, file_subject(comparison))
-    for table, leading in ((orders, ""), (areas, "area [95 %]"), (breadth, "in full")):
+    for table, leading in ((orders, ""), (areas, "area [95 %]"), (breadth, "all attempts")):
         if table.rows:
             st.caption(table.title.replace("$", r"\$"))
             show_words(table, led_by(table, leading) if leading else None)

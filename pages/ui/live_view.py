@@ -67,7 +67,7 @@ def show_stream(workspace: Workspace, progress: BenchmarkProgress | None) -> Non
     """The live text of a model; nothing after the end of the benchmark."""
     if progress is None or not progress.benchmark.under_way:
         return
-    st.header("Live text")
+    st.header("Live model output")
     if not workspace.runs.is_here(progress.benchmark.id):
         st.caption("Another process runs this benchmark. Live model output is available only in that process.")
         return

@@ -34,8 +34,8 @@ def _draw(workspace: Workspace) -> None:
         return
     now, reserve = samples[-1], workspace.models.reserve_bytes(samples[-1])
     with st.container(horizontal=True):
-        st.metric(f"Free ({now.memory.place})", gigabytes(now.memory.free_bytes))
-        st.metric("Total", gigabytes(now.memory.total_bytes))
+        st.metric(f"Free memory ({now.memory.place})", gigabytes(now.memory.free_bytes))
+        st.metric("Total memory", gigabytes(now.memory.total_bytes))
         st.metric("Swap in use", gigabytes(now.memory.swap_bytes))
         gpu = f"{gigabytes(now.gpu_used_bytes)} of {gigabytes(now.gpu_total_bytes)}" if now.gpu_total_bytes else "none"
         st.metric("GPU memory", gpu, help="NVIDIA GPUs, if nvidia-ml-py is installed (`koderz[gpu]`).")

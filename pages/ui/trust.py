@@ -52,7 +52,7 @@ def show_trust(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Com
             show_words(by_year)
         for sign, experiments in trust_signs(found):
             with st.container(horizontal=True, key=f"sign-{sign}"):
-                st.caption(f"Sign “{sign}”:")
+                st.caption(f"Experiments with the sign “{sign}”:")
                 for experiment in experiments[:MOST_SHOWN]:
                     link("experiment", experiment, "🔬", experiment=experiment)
         offer_csv(TRUST, section.listing("configurations").numbers)

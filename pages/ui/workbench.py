@@ -69,7 +69,7 @@ def choose_files() -> Entered:
         file = st.text_input("Name of the file", "module.py", key="name of file")
         text = st.text_area("Program", EXAMPLE, key="text of file", height=220)
         tests = st.text_area("Tests", EXAMPLE_TESTS, key="text of tests", height=120)
-        files = (WrittenFile(str(file).strip(), str(text)), WrittenFile("the tests", str(tests)))
+        files = (WrittenFile(str(file).strip(), str(text)), WrittenFile("the field Tests", str(tests)))
     instruction = st.text_input(
         "Instruction (optional)", key="instruction", placeholder="What to change, or a hint about the fault"
     )

@@ -29,8 +29,8 @@ def test_without_any_past_a_quarter_is_assumed_and_the_sentence_says_where_that_
         "points is detected with a probability of 80 %. If a configuration is exactly as good as the baseline, the "
         "benchmark shows with a probability of 71 % that this configuration matches the baseline within 10 percentage "
         "points; a probability of 80 % requires 202 problems. These numbers assume that two configurations differ on "
-        "about 25 % of the problems, as in koderz' own study (23 to 25 %). koderz uses this study because too few "
-        "pairs of configurations similar to those of this plan have been measured on humaneval+."
+        "about 25 % of the problems, as in koderz' own study (23 to 25 %). koderz uses this study because no two "
+        "comparable configurations have results on enough problems of humaneval+."
     )
 
 

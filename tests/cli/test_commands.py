@@ -38,7 +38,7 @@ def test_a_benchmark_ends_with_a_table_that_says_what_it_is(koderz: Any) -> None
     assert said.code == 0
     assert "direct SCRIPTED weak" in said.out
     assert "an oracle rate, not pass@1" in said.out
-    assert "SCRIPTED: the recorded answers come from a script" in said.err
+    assert "SCRIPTED: the answers come from a script" in said.err
 
 
 def test_the_same_command_again_asks_nothing_and_shows_the_same(koderz: Any) -> None:

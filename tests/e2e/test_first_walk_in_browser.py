@@ -63,7 +63,7 @@ def test_a_first_walk_from_an_empty_folder_to_files_to_take_away(
     idle(page)
     page.get_by_role("button", name="Start").click()
     expect(figure(page, "state")).to_have_text("finished", timeout=MINUTE)
-    expect(page.get_by_text("SCRIPTED: the recorded answers come from a script").first).to_be_visible()
+    expect(page.get_by_text("SCRIPTED: the answers come from a script").first).to_be_visible()
     expect(page.get_by_text(f"{EXPERIMENTS} of {EXPERIMENTS} experiments")).to_be_visible()
     page.locator(".matrix .block canvas").first.click(position={"x": 6, "y": 6})
     expect(page.get_by_test_id("stCode").first).to_contain_text("def ", timeout=MINUTE)

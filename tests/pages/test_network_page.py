@@ -28,7 +28,7 @@ def test_addresses_are_listed_by_place_with_purpose_setting_and_bytes(visit: Vis
         app
     )
     away, refused, here = (table.value.iloc[0] for table in app.dataframe)
-    assert (away["address"], away["allowed by"]) == ("api.openai.com:443", "OPENAI_BASE_URL (default)")
+    assert (away["address"], away["setting"]) == ("api.openai.com:443", "OPENAI_BASE_URL (default)")
     assert (refused["address"], refused["connections"]) == ("api.anthropic.com:443", "0")
     assert here["purpose"] == "a call to ollama/<b>x"
 

@@ -176,7 +176,7 @@ def test_parameters_that_cannot_act_are_disabled_or_named(visit: Visit) -> None:
     next(box for box in app.checkbox if box.label == "Reviews").uncheck().run()
     assert "checkpoint_interval=7 has no effect in supervised SCRIPTED weak, because checkpoints is false." in said(app)
     disabled = {box.label for kind in (app.checkbox, app.selectbox) for box in kind if box.disabled}
-    assert {"Additional sections", "Review trigger"} <= disabled
+    assert {"Additional review sections", "Review trigger"} <= disabled
 
 
 def test_an_ended_run_leads_from_its_draft_to_its_results(visit: Visit, recorded: Plan) -> None:

@@ -23,7 +23,7 @@ def test_the_headroom_comes_first_and_policies_are_marked_as_simulated(visit: Vi
         "Simulated policies",
     ]
     assert any("a perfect choice per problem would gain" in text.value for text in app.markdown)
-    table = next(table.value for table in app.dataframe if "figures are" in table.value and "policy" in table.value)
-    assert list(table["figures are"]) == ["as recorded", "simulated", "simulated"]
+    table = next(table.value for table in app.dataframe if "evaluation" in table.value and "policy" in table.value)
+    assert list(table["evaluation"]) == ["as recorded", "simulated", "simulated"]
     assert table["policy"][2].startswith("retry weak@0.8 k=2")
     assert any(text.value.startswith("Simulated: computed from recorded attempts") for text in app.text)
