@@ -24,7 +24,10 @@ class ModuleRow(CommonRow):
         str, require(lambda text: re.fullmatch(r"[^\W\d]\w{0,99}\.py", text), "is not the name of a Python file")
     ] = Field(description="write the name of the file that the tests import, such as leap.py")
     test: SomeText = Field(description=_CURE)
-    given: Text = Field(default="", description="write the file that the model is to complete, or omit the field")
+    given: Text = Field(
+        default="",
+        description="write the source with which the file begins and which the model completes, or omit the field",
+    )
     entry_point: Text = Field(
         default="", description="omit the field: koderz reads the names of the tested code from the tests"
     )

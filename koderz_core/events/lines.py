@@ -89,7 +89,7 @@ def decode(line: bytes, upcasters: Upcasters = UPCASTERS) -> Entry | None:
             return None
         event = _event(envelope, upcasters)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise JournalError(f"it is not a journal line of koderz ({error})") from error
+        raise JournalError(f"not in the format of a line of koderz' journals ({error})") from error
     return Entry(envelope.at, event, envelope.experiment, envelope.ordinal)
 
 

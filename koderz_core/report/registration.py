@@ -34,7 +34,8 @@ def decided(decision: Decision, problems: int, planned: int) -> str:
     """How the stopping rule of a sequential benchmark ended it."""
     how = {
         "matches": "the primary comparison shows a match",
-        "falls short": "the primary comparison shows that the configuration falls short of the baseline",
+        "falls short": "the primary comparison shows that the configuration's success rate is lower than the "
+        "baseline's by more than the margin",
         "hopeless": "the results on the remaining problems would probably not decide the primary comparison",
     }[decision]
     after = f"after {problems} of {numbered(planned, 'problem')}"
