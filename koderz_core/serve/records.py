@@ -209,9 +209,9 @@ class LaunchRequest(Sent, frozen=True):
     configurations: Annotated[tuple[SentConfiguration, ...], Meta(min_length=1, max_length=100)]
     max_cost_usd: Annotated[float, Meta(ge=0)]
     dataset: Name = "humaneval"
-    problems: Annotated[Source, Meta(description="Selection of problems, as in `koderz benchmark` with `--problems`.")] = (
-        "0:10"
-    )
+    problems: Annotated[
+        Source, Meta(description="Selection of problems, as in `koderz benchmark` with `--problems`.")
+    ] = "0:10"
     name: Name = ""
     seed: Annotated[int, Meta(ge=0)] = 0
     repeats: Annotated[int, Meta(ge=1, le=1000)] = 1

@@ -46,7 +46,7 @@ def steps_of(text: str) -> tuple[Step, ...]:
             )
         steps += [match["effort"] or float(match["warm"])] * times
     if len(steps) > MOST:
-        raise PlanError(f"{text!r} specifies {len(steps)} attempts. The maximum is {MOST} attempts.")
+        raise PlanError(f"{text!r} specifies {len(steps)} attempts. Write at most {MOST} attempts.")
     return tuple(steps)
 
 

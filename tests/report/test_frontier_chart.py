@@ -254,7 +254,10 @@ def test_a_line_joins_configurations_that_differ_only_in_their_effort_from_the_l
     ]
     (line,) = (trace for trace in cost_against_success(comparison).data if trace.name == EFFORT_LINE)
     assert len(line.x) == 3
-    assert "B to A to D, which differ only" in frontier_alt(comparison)
+    assert (
+        "A line joins the configurations B, A and D, which differ only in their reasoning effort (low to high)."
+        in frontier_alt(comparison)
+    )
     assert "differ only" not in frontier_alt(drawn(STUDY))
 
 
