@@ -95,8 +95,8 @@ def _persistent(_context: click.Context, _option: click.Parameter, persistent: b
     "--baselines/--no-baselines",
     default=True,
     show_default=True,
-    help="For the strategy supervised, also run its coder and its stronger models alone (strategy direct), as "
-    "baselines. Earlier results are reused.",
+    help="As baselines of supervised, also run its coder and its stronger models alone (strategy direct). Earlier "
+    "results are reused.",
 )
 @option(
     "Models and roles",

@@ -90,7 +90,7 @@ def test_a_folder_becomes_tasks_that_the_judge_accepts(
         (["a==1", "--output", "tasks.txt"], 3, ".jsonl"),
         (["a==1", "--output", "no/folder/tasks.jsonl"], 3, "Create the folder"),
         (["a==1", "--index", "https://example.org/simple"], 3, "KODERZ_OFFLINE"),
-        (["a==1", "--index", "ftp://example.org"], 3, "not an address"),
+        (["a==1", "--index", "ftp://example.org"], 3, "the scheme of the address is not http, https or file"),
     ],
 )
 def test_an_invalid_request_is_refused_with_what_to_do(

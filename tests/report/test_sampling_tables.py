@@ -52,8 +52,8 @@ def test_an_unknown_price_is_neither_zero_nor_guessed() -> None:
 
 def test_remarks_name_the_configuration_without_draws_and_the_rules_of_a_refusal() -> None:
     assert any("fewer than two draws on most problems: B" in remark for remark in sampling_section(*made(0.5)).remarks)
-    assert f"no problem has {FEWEST_DRAWS} draws" in REFUSALS["few draws"]
-    assert f"fewer than {FEWEST_PROBLEMS} problems have {FEWEST_DRAWS} draws" in REFUSALS["few problems"]
+    assert f"no problem has {FEWEST_DRAWS} or more draws" in REFUSALS["few draws"]
+    assert f"fewer than {FEWEST_PROBLEMS} problems have {FEWEST_DRAWS} or more draws" in REFUSALS["few problems"]
 
 
 def test_the_dashed_lines_continue_the_solid_ones_and_labels_are_no_markup() -> None:
