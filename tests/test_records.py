@@ -98,7 +98,7 @@ def test_every_kind_has_one_name() -> None:
 
 @pytest.mark.parametrize("line", [b"", b"{}", b"[1]", b'{"v":1,"at":1,"kind":"spec_written","event":{}}', b"\xff\xfe"])
 def test_what_is_no_line_of_a_journal_says_so(line: bytes) -> None:
-    with pytest.raises(JournalError, match="not a journal line"):
+    with pytest.raises(JournalError, match="not in the format of a line of koderz' journals"):
         decode(line)
 
 

@@ -162,6 +162,8 @@ def _when_free(path: Path, deadline: float, connect: Callable[[], DuckDBPyConnec
         try:
             return connect()
         except duckdb.Error as error:
+            if _UNWRITTEN in str(error):
+                raise
             if "Could not set lock" not in str(error):
                 raise _unopened(path, error) from error
             if time.monotonic() > deadline:
@@ -205,7 +207,10 @@ def _check(con: DuckDBPyConnection, path: Path) -> None:
 
 def _is_out_of_room(error: duckdb.Error) -> bool:
     """Whether disk or memory is full. DuckDB reports it as a failed transaction or a fatal error of a checkpoint."""
-    return isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException) or "Could not write file" in str(error)
+    return isinstance(error, duckdb.IOException | duckdb.OutOfMemoryException) or _UNWRITTEN in str(error)
+
+
+_UNWRITTEN = "Could not write file"
 
 
 def _is_damage(error: duckdb.Error) -> bool:

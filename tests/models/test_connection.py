@@ -74,7 +74,7 @@ def drips(kind: str, drop: bytes) -> Answer:
 )
 def test_whatever_a_server_drips_a_call_ends_in_time(server: Server, name: str, kind: str, drop: bytes) -> None:
     server.answer = drips(kind, drop)
-    with pytest.raises(ModelError, match=r"longer than 0\.3 s. Raise KODERZ_TIMEOUT") as caught:
+    with pytest.raises(ModelError, match=r"longer than 0\.3 s to answer. Raise KODERZ_TIMEOUT") as caught:
         ask(server.url, name, streamed=kind != JSON, timeout=0.3)
     assert (caught.value.retryable, caught.value.retries) == (True, 1)
 

@@ -132,7 +132,7 @@ def test_a_server_that_stalls_names_the_setting(server: Server) -> None:
         error = failure(server, lambda _: released.wait(10) and None, timeout=0.2)
     finally:
         released.set()
-    assert "longer than 0.2 s. Raise KODERZ_TIMEOUT" in str(error)
+    assert "longer than 0.2 s to answer. Raise KODERZ_TIMEOUT" in str(error)
     assert error.retryable
 
 

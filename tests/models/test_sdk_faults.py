@@ -205,7 +205,7 @@ def test_a_server_that_stalls_names_the_setting(name: str) -> None:
             error = failure_at(stalling.url, name, timeout=0.2)
         finally:
             released.set()
-    assert "longer than 0.2 s. Raise KODERZ_TIMEOUT" in str(error)
+    assert "longer than 0.2 s to answer. Raise KODERZ_TIMEOUT" in str(error)
     assert error.retryable
 
 
