@@ -104,6 +104,7 @@ def test_the_registered_sequential_benchmark_still_gives_the_result_of_the_guide
         ("bench_1f589bca2dcb", "datasets.md", "## Programs to repair"),
         ("bench_f90ea79a9cbb", "datasets.md", "## Files and classes to write"),
         ("bench_41b4bf3cd922", "strategies.md", "## A selector that learns from results"),
+        ("bench_69ba7c33ac51", "repository-tasks.md", "## Results of two small models"),
     ],
 )
 def test_the_benchmarks_with_embedded_models_still_give_the_rates_of_the_guides(
