@@ -142,7 +142,7 @@ def test_a_file_of_slurm_options(tmp_path: Path) -> None:
     place = Place.of(f"=slurm:{file}")
     assert (place.options, place.threads) == ({"cores": 8, "memory": "16GB", "jobs": 4}, 32)
     file.write_text("cores = 8\n")
-    with pytest.raises(UsageError, match="number of jobs"):
+    with pytest.raises(UsageError, match="number of Slurm jobs"):
         Place.of(f"=slurm:{file}")
 
 

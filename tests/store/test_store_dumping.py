@@ -195,7 +195,7 @@ def test_an_id_that_is_none_makes_no_file_name(journal, results, direct):
     details = results.experiment(direct.id)
     texts = results.texts(text_hashes(details))
     elsewhere = replace(details, experiment=replace(details.experiment, id="exp_/../../../.bashrc"))
-    with pytest.raises(DataError, match="not the id of an experiment"):
+    with pytest.raises(DataError, match="not a valid experiment id, so koderz does not use it in file names"):
         files_of(elsewhere, texts)
 
 
