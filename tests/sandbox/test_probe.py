@@ -119,7 +119,7 @@ def test_hostile_values_neither_hang_nor_break_the_judge() -> None:
 
 
 def test_too_many_calls_are_refused_and_the_longest_answers_to_as_many_as_may_be_come_through() -> None:
-    with pytest.raises(PlanError, match=f"at most {MOST_CALLS} calls"):
+    with pytest.raises(PlanError, match=f"at most {MOST_CALLS} expressions per call"):
         probed(ECHO, *["1"] * (MOST_CALLS + 1))
     seen = probed(ECHO, *["'\U0001f600' * 9999"] * MOST_CALLS)
     assert {answer.error for answer in seen} == {None}
