@@ -49,7 +49,7 @@ def price(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at:
         return by_statement(card.id, usage, stated_price, "models.toml")
     places = PROVIDERS[card.provider].places(settings) or {"": settings}
     costs = {_price_at(card, usage, seconds, place, at) for place in places.values()}
-    return costs.pop() if len(costs) == 1 else Cost(None, f"unpriced: {card.id} has another price at each address")
+    return costs.pop() if len(costs) == 1 else Cost(None, f"unpriced: {card.id} has different prices at its addresses")
 
 
 def _price_at(card: ModelCard, usage: Usage, seconds: float, settings: Settings, at: datetime | None) -> Cost:

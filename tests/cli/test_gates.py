@@ -81,7 +81,10 @@ def test_a_file_whose_plus_inputs_repeat_its_asserts_holds_nothing_out_from_a_lo
         (("--feedback", "much"), "Unknown feedback: 'much'"),
         (("--strategy", "direct", "--gate", "examples"), "None of the chosen strategies runs gate tests"),
         (("--gate", "split:1.5"), "between 0 and 1"),
-        (("--configuration", "supervised coder=scripted/weak", "--gate", "tests"), "--configuration cannot be"),
+        (
+            ("--configuration", "supervised coder=scripted/weak", "--gate", "tests"),
+            "--configuration cannot be combined with",
+        ),
     ],
 )
 def test_what_means_nothing_is_wrong_usage(koderz: Any, options: tuple[str, ...], said: str) -> None:

@@ -38,7 +38,7 @@ def test_no_experiment_starts_after_the_decision(ran: Any, journals: Path) -> No
     assert not any(isinstance(event, ExperimentStarted) for event in recorded[at:])
     assert sum(isinstance(event, ExperimentFinished) for event in recorded) < 164
     assert ran.code == 0
-    assert "The registered stopping rule ended this benchmark early" in ran.err
+    assert "The registered stopping rule ended this benchmark early, after" in ran.err
     assert "Saved: " in ran.err
 
 
@@ -70,7 +70,10 @@ def test_results_and_the_live_page_call_no_experiment_missing_that_the_decision_
     koderz: Any, ran: Any, tmp_path: Path
 ) -> None:
     text = " ".join(koderz("results").out.split())
-    assert ("stopping rule ended this benchmark early, after" in text, "Partial" in text) == (True, False)
+    assert ("The registered stopping rule ended this benchmark early, after" in text, "Partial" in text) == (
+        True,
+        False,
+    )
     with open_workspace(home=tmp_path / "home") as opened:
         (row,) = opened.results.benchmarks()
         shown = board(opened.results.progress(row.id))

@@ -211,7 +211,10 @@ def test_several_files_are_not_written_into_an_existing_file(koderz: Any, tmp_pa
     koderz("import", written(tmp_path / "in.jsonl", line()), "--name", "own")
     (tmp_path / "out").write_text("kept")
     said = koderz("export", "own", "--format", "eee", "--out", tmp_path / "out")
-    assert (said.code, "out is a file, but an export in the format eee consists of several" in said.err) == (3, True)
+    assert (said.code, "out is a file, but an export in the format eee consists of several files" in said.err) == (
+        3,
+        True,
+    )
     assert koderz("export", "own", "--format", "eee", "--out", tmp_path / "x.ZIP").code == 0
     assert is_zipfile(tmp_path / "x.ZIP")
 

@@ -125,7 +125,9 @@ def test_a_budget_in_the_address_is_rounded_and_answered_and_the_slider_changes_
     assert app.query_params["budget"] == "0.00005"
     within = "A direct 0.5b solves the most problems, 61 % [39, 80]"
     assert f"For at most $0.00005 per problem ($0.05 per 1,000 problems): {within}" in said(app)
-    assert r"The vertical line marks the budget of \$0.000050 per problem. In this chart, the budget" in said(app)
+    assert r"The vertical line marks the budget of \$0.000050 per problem. In this chart, the budget limits" in said(
+        app
+    )
     app = app.select_slider[0].set_value("no limit").run()
     assert "budget" not in app.query_params
     assert "Without a budget: C " in said(app)

@@ -51,7 +51,10 @@ def test_the_model_that_solved_more_elsewhere_is_planned_and_the_plan_says_why(m
 
 
 def test_without_names_no_scripted_model_is_considered_whatever_it_solved(measured: Workspace) -> None:
-    with pytest.raises(PlanError, match="cannot select a coder for direct, because no model has results that "):
+    with pytest.raises(
+        PlanError,
+        match="cannot select a coder for direct, because no model has results that koderz can use for the choice",
+    ):
         planned(measured, "select:quality")
 
 
