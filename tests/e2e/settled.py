@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from functools import wraps
 from typing import Any
 
-from playwright.sync_api import Error, FloatRect, Locator
+from playwright.sync_api import Error, FloatRect, Locator, expect
 from playwright.sync_api._generated import LocatorAssertions
 
 IDLE = '[data-testid="stApp"][data-test-connection-state="CONNECTED"][data-test-script-state="notRunning"]'
 DRAWN = f'{IDLE}:not(:has([data-testid="stSkeleton"]))'
 COPIES_SECONDS = 20.0  # on a busy machine, until the page has dropped what it showed before
+CLICKS = 4
+CLICK_SECONDS = 12.0  # until the page has answered a click on a row
 ACTIONS = ("bounding_box", "click", "evaluate", "fill", "focus", "inner_text", "press", "scroll_into_view_if_needed")
 
 
@@ -52,3 +56,16 @@ def place_of(part: Locator) -> FloatRect:
             return box
         before = box
         part.page.wait_for_timeout(300)
+
+
+def choose_row(table: Locator, number: int, address: str) -> None:
+    """Tick a row, counted from 1, and again until the page's address matches: a table may lose a click while drawn."""
+    expect(table).to_have_count(1)  # the table of the page before may still be there
+    page, wanted = table.page, re.compile(address)
+    for _ in range(CLICKS):
+        box = place_of(table)
+        page.mouse.click(box["x"] + 15, box["y"] + 35 * number + 17)
+        with suppress(AssertionError):
+            expect(page).to_have_url(wanted, timeout=CLICK_SECONDS * 1000)
+            return
+    expect(page).to_have_url(wanted)

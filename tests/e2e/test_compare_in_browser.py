@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, quote, urlsplit
 from playwright.sync_api import Page, expect
 from sample import only_whole
 from serving import KODERZ, Serve
-from settled import place_of
+from settled import choose_row, place_of
 
 MINUTE = 60_000  # milliseconds, for a busy machine
 MARK = """([chart, key]) => {
@@ -31,9 +31,7 @@ def test_a_click_on_a_problem_opens_both_programs_and_the_address_brings_them_ba
     problems.wait_for(timeout=MINUTE)
     right = page.get_by_test_id("stCode").filter(has_text="def ").first
     first = right.inner_text()
-    box = place_of(problems)
-    page.mouse.click(box["x"] + 15, box["y"] + 35 * 2 + 17)  # the second line
-    expect(page).to_have_url(re.compile(r"problem=HumanEval%2F\d"), timeout=MINUTE)
+    choose_row(problems, 2, r"problem=HumanEval%2F\d")
     expect(right).not_to_have_text(first, timeout=MINUTE)
     second = right.inner_text()
     page.reload()
@@ -47,9 +45,7 @@ def test_a_click_on_a_pair_moves_it_into_the_headline_and_a_click_on_its_point_m
     subprocess.run([KODERZ, "benchmark", *order, "--data-dir", str(tmp_path / "home")], check=True, capture_output=True)
     page.goto(f"{server().url}/statistics")
     pairs = page.locator("[class*=st-key-pair]").get_by_test_id("stDataFrame")
-    box = place_of(pairs)
-    page.mouse.click(box["x"] + 15, box["y"] + 35 * 2 + 17)  # the second line
-    expect(page).to_have_url(re.compile("pair="), timeout=MINUTE)
+    choose_row(pairs, 2, "pair=")
     summary = page.get_by_role("link", name="Summary")
     expect(summary).to_have_attribute("href", re.compile("pair="), timeout=MINUTE)  # links are drawn after the address
     summary.click()

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Locator, Page, expect
 from sample import only_whole
 from serving import Server, serving_home
-from settled import place_of
+from settled import choose_row
 
 from koderz_core.memory.cortex.database import Cortex
 from koderz_core.memory.cortex.server import call
@@ -50,14 +50,6 @@ def found(page: Page, many: int) -> None:
     expect(page.get_by_text(f"{many} found.", exact=True)).to_be_visible(timeout=MINUTE)
 
 
-def choose_line(page: Page, number: int) -> None:
-    """Tick a line of the table, counted from 1."""
-    table = page.locator("[class*=st-key-memory]").get_by_test_id("stDataFrame")
-    expect(table).to_have_count(1)  # the table of the page before may still be there
-    box = place_of(table)
-    page.mouse.click(box["x"] + 15, box["y"] + 35 * number + 17)
-
-
 def test_a_memory_is_searched_for_opened_and_followed_to_its_experiment(dashboard: Server, page: Page) -> None:
     visit(page, dashboard)
     found(page, 21)
@@ -66,8 +58,7 @@ def test_a_memory_is_searched_for_opened_and_followed_to_its_experiment(dashboar
     found(page, 6)
     expect(page).to_have_url(re.compile("words=Feedback"))
     first = opened(page).inner_text()
-    choose_line(page, 2)
-    expect(page).to_have_url(re.compile("memory=[0-9]+"), timeout=MINUTE)
+    choose_row(page.locator("[class*=st-key-memory]").get_by_test_id("stDataFrame"), 2, "memory=[0-9]+")
     expect(opened(page)).not_to_have_text(first, timeout=MINUTE)
     expect(page.get_by_test_id("stCode").first).to_contain_text("def ", timeout=MINUTE)
     page.get_by_role("link", name="Experiment of this memory").click()
