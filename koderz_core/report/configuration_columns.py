@@ -143,7 +143,7 @@ CONFIGURATIONS: Sequence[Column] = [
     text(
         "score_kind",
         "`held_out` if held-out tests score the programs of every problem, `oracle` if gate tests score the programs "
-        "of every problem, else `mixed`",
+        "of every problem, `reported` if every result was taken from an imported file, else `mixed`",
         _NO_RESULT,
         path="of.marks.kind",
     ),
@@ -332,7 +332,7 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     share(
         "well_formed",
-        "share of the models' replies in the loop that are well formed: koderz extracted a complete program in one "
+        "share of the models' answers in the loop that are well formed: koderz extracted a complete program in one "
         "piece (rule `fence`, `fence-last` or `prose`) or, for a repository task, a change that applies exactly as "
         "written (rule `search-replace`, `diff` or `whole-file`)",
         "the strategy tests no programs, or no iteration has ended",

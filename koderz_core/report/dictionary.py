@@ -77,8 +77,8 @@ EXPERIMENTS: tuple[Column, ...] = (
     ),
     text(
         "score_kind",
-        "kind of the tests that score the program: `held_out`, or `oracle` if the tests that stop the loop also score "
-        "the program",
+        "what scores the program: `held_out` tests, `oracle` if the tests that stop the loop also score the program, "
+        "or `reported` if the result was taken from an imported file",
         "the experiment has no result",
     ),
     text("code", "SHA-256 of the program that was returned", "no program was returned"),

@@ -142,7 +142,7 @@ turns as (
     where state = 'finished' or cost_usd is not null group by experiment, ordinal
 )
 select experiment, model, try_cast(sampling ->> '$.temperature' as double),
-    md5(concat_ws(' ', messages::varchar, sampling ->> '$.top_p', sampling ->> '$.max_tokens')),
+    md5(concat(messages, json_extract(sampling, ['$.top_p', '$.max_tokens', '$.effort'])::varchar)),
     not coalesce(bool_or(role != 'coder') over before, false), if(cached, null, usd), if(cached, null, seconds),
     tokens::bigint, cached
 from turns

@@ -7,6 +7,7 @@ import pytest
 from koderz_core.events import (
     CallFailed,
     CallFinished,
+    CallStarted,
     CandidateScored,
     CheckpointReviewed,
     CodeTested,
@@ -14,7 +15,7 @@ from koderz_core.events import (
     ExperimentStarted,
     SpecWritten,
 )
-from koderz_core.records import Cost, Sampling, Usage, Verdict
+from koderz_core.records import Cost, MessageRef, Sampling, Usage, Verdict
 from koderz_core.store import trials as asked
 from koderz_core.store.index import Index, Writers
 
@@ -152,6 +153,28 @@ def test_tokens_that_were_not_reported_are_unknown(trials, journal, plan):
     journal.say(answered, experiment.id, 0)
     told = trials()[experiment.id]
     assert (told.tokens, told.frontier_tokens, told.frontier_usd) == (None, 0, 0)
+
+
+@pytest.mark.parametrize(
+    ("other", "same"),
+    [
+        (Sampling(0.8, max_tokens=1024), True),
+        (Sampling(0.2, max_tokens=1024), True),
+        (Sampling(0.8, max_tokens=512), False),
+        (Sampling(0.8, top_p=0.9, max_tokens=1024), False),
+        (Sampling(0.8, max_tokens=1024, effort="high"), False),
+    ],
+)
+def test_calls_have_the_same_prompt_if_only_their_temperatures_differ(store, journal, plan, other, same):
+    for experiment, sampling in zip(plan.experiments()[:2], (Sampling(0.8, max_tokens=1024), other), strict=True):
+        journal.say(ExperimentStarted(experiment), experiment.id)
+        message = MessageRef("user", journal.text("the same prompt"))
+        journal.say(CallStarted("coder", 0, LOCAL, "hash", (message,), sampling, 7, 1), experiment.id, 0)
+        journal.answer(experiment, 0, "answer", 0.5)
+    store.ingest()
+    with store.open() as con:
+        first, second = asked.coder_calls(Index(con, Writers(store.journals_dir)), [plan.id])
+    assert (first.prompt == second.prompt) is same
 
 
 def test_what_has_not_begun_and_what_runs_again_has_no_outcome(trials, journal, plan):
