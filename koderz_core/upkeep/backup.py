@@ -45,6 +45,8 @@ _PATTERNS = (
     *("workbench/journals/*.jsonl", "problems/fix-*.json", "problems/ask-*.json"),
     *("datasets/own-*.jsonl", "trees/*.tar.gz"),
 )
+_APPENDED = ("journals/", "workbench/journals/", "labels/")
+"""Folders of files that may grow during a backup. A user's own dataset does not, and may end without a newline."""
 _WANTED = "Give the path of a file that `koderz backup` has written."
 _CHUNK_BYTES = 1 << 20
 _MOST_MANIFEST_BYTES = 64 << 20
@@ -176,7 +178,8 @@ class _Writer:
             return
         with content:
             written_at = os.fstat(content.fileno()).st_mtime
-            chunks = _complete_lines(content) if name.endswith(".jsonl") else _chunks(content)
+            appended = name.endswith(".jsonl") and name.startswith(_APPENDED)
+            chunks = _complete_lines(content) if appended else _chunks(content)
             self._write(archive, name, chunks, written_at)
 
     def add_settings(self, archive: zipfile.ZipFile, source: Source) -> None:

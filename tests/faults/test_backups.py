@@ -55,6 +55,17 @@ def test_tasks_of_the_workbench_and_own_problems_are_in_a_backup(
     assert listing(tmp_path / "new") >= set(names)
 
 
+def test_a_dataset_that_ends_without_a_newline_is_restored_whole(
+    home: Path, journal: Path, tmp_path: Path, koderz: Any
+) -> None:
+    copy = home / "datasets" / "own-mine-0123456789ab.jsonl"
+    copy.parent.mkdir(exist_ok=True)
+    copy.write_bytes(b'{"task_id": "a/0"}\n{"task_id": "a/1"}')
+    assert koderz("backup", tmp_path / "a.zip").code == 0
+    assert koderz("restore", tmp_path / "a.zip", "--data-dir", tmp_path / "new").code == 0
+    assert (tmp_path / "new" / "datasets" / copy.name).read_bytes() == copy.read_bytes()
+
+
 def test_restoring_again_changes_nothing(backup: Path, home: Path, koderz: Any) -> None:
     before = listing(home)
     said = koderz("restore", backup)
