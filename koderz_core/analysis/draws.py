@@ -40,12 +40,17 @@ def recorded_attempts(
     found: list[RecordedAttempt] = []
     for key, trials in trials_by_key.items():
         scored = [trial for trial in trials if trial.scored]
-        programs = [len(trial.tries) or 1 for trial in scored]
-        matched = all(len(asked.get(trial.experiment, ())) == n for trial, n in zip(scored, programs, strict=True))
-        for trial in scored:
-            own = asked.get(trial.experiment, ()) if matched else ()
-            found += _attempts(trial, own, about[key], marks)
+        of_each = [asked.get(trial.experiment, ()) for trial in scored]
+        matched = all(map(_matches, scored, of_each))
+        first = next(filter(None, of_each), (None,))[0] if matched else None
+        for trial, own in zip(scored, of_each, strict=True):
+            found += _attempts(trial, own if matched else (), about[key], marks, first)
     return tuple(found)
+
+
+def _matches(trial: Trial, calls: Sequence[CoderCall]) -> bool:
+    """Whether each call wrote one program. Without a call, because no prompt or budget allowed one, there is none."""
+    return len(calls) == (len(trial.tries) or 1) or not (calls or trial.tries or trial.code)
 
 
 def sources_of(
@@ -58,7 +63,7 @@ def sources_of(
     pools: list[_Pool] = []
     for key, own in by_key.items():
         for (model, temperature), drawn in _fresh(own).items():
-            prompts = {attempt.problem: attempt.prompt for attempt in drawn}
+            prompts = {attempt.problem: attempt.prompt for attempt in drawn if attempt.prompt}
             pool = next((it for it in pools if it.fits(key, model, temperature, prompts)), None)
             if pool is None:
                 pools.append(pool := _Pool(model, temperature))
@@ -90,15 +95,22 @@ class _Pool:
         return (self.model, self.temperature) == (model, temperature) and same and known
 
 
-def _attempts(trial: Trial, calls: Sequence[CoderCall], about: About, marks: _Marks) -> Iterator[RecordedAttempt]:
-    """Without calls, costs are those of the trial up to each program."""
+def _attempts(
+    trial: Trial, calls: Sequence[CoderCall], about: About, marks: _Marks, example: CoderCall | None
+) -> Iterator[RecordedAttempt]:
+    """Without calls, costs are those of the trial up to each program.
+
+    ``example``: a call of the same configuration, whose model would also have been asked here; None if calls are not
+    known to belong to programs.
+    """
     spent = _differences(trial)
     codes = [(attempt.code, is_right(trial, attempt), attempt.error) for attempt in trial.tries]
     imported = about.strategy == IMPORTED
     for place, (code, right, error) in enumerate(codes or [(trial.code, trial.solved, None)]):
         call = calls[place] if calls else None
-        fresh = call.first and call.prompt == calls[0].prompt if call else imported
+        fresh = call.first and call.prompt == calls[0].prompt if call else imported or example is not None
         usd, seconds, tokens = (call.usd, call.seconds, call.tokens) if call and fresh else spent[place]
+        asked = call or example
         yield RecordedAttempt(
             benchmark=trial.benchmark,
             configuration=trial.configuration,
@@ -106,8 +118,8 @@ def _attempts(trial: Trial, calls: Sequence[CoderCall], about: About, marks: _Ma
             problem=trial.problem,
             repeat=trial.repeat,
             place=place + 1,
-            model=call.model if call else about.model,
-            temperature=call.temperature if call else None,
+            model=asked.model if asked else about.model,
+            temperature=asked.temperature if asked else None,
             code=code,
             gates=marks.get((trial.problem, code), {}) if code else {},
             right=right,
@@ -118,6 +130,7 @@ def _attempts(trial: Trial, calls: Sequence[CoderCall], about: About, marks: _Ma
             tokens=tokens,
             prompt=call.prompt if call else "",
             cached=bool(call and call.cached),
+            reported=imported,
         )
 
 
@@ -226,9 +239,10 @@ def _configuration(
 
 
 def _as_it_ran(trial: Trial, seconds: float | None) -> Outcome:
+    submitted = trial.code is not None or trial.score_kind == "reported"
     return Outcome(
         solved=float(trial.solved),
-        accepted_wrong=float(trial.gate_passed is not False and not trial.solved),
+        accepted_wrong=float(submitted and trial.gate_passed is not False and not trial.solved),
         attempts=float(len(trial.tries) or 1),
         usd=trial.usd,
         seconds=seconds,

@@ -73,10 +73,12 @@ class Flip:
 
 
 def flips(rows: Sequence[SummaryRow]) -> list[Flip]:
-    """The pairs of configurations, at most three, whose order by $ per solved depends on the price of electricity."""
+    """At most three pairs on the same problems whose order by $ per solved depends on the price of electricity."""
     bills = [(row, bill) for row in rows if (bill := bill_per_solved(row)) is not None]
     found = []
     for (row, bill), (other_row, other_bill) in combinations(bills, 2):
+        if row.problem_set != other_row.problem_set:
+            continue
         price = break_even_usd_per_kwh(bill, other_bill)
         if price is not None and CHEAPEST_USD_PER_KWH <= price <= DEAREST_USD_PER_KWH:
             found.append(Flip(price, *((row, other_row) if bill.kwh > other_bill.kwh else (other_row, row))))

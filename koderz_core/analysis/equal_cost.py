@@ -19,6 +19,7 @@ from koderz_core.analysis.incidence import CENSORED, Axis, Courses, courses, inc
 from koderz_core.analysis.paired import adjusted_wald
 from koderz_core.analysis.rates import Interval, simultaneous, student
 from koderz_core.analysis.total_budget import Breadth, breadth_first
+from koderz_core.analysis.tradeoff import common_problems
 from koderz_core.records.plans import natural
 from koderz_core.records.trials import Trial
 
@@ -134,7 +135,7 @@ def equal_cost(
         least=float(budgets[budgets > 0][0]),
         most=float(budgets[-1]),
         areas=_areas(processes, budgets[budgets > 0], baseline, n),
-        breadth=_breadth({key: trials_by_key[key] for key in known}, axis, set(problems)),
+        breadth=_breadth({key: trials_by_key[key] for key in known}, axis),
         energy=tuple(energy) if axis == "joules" else (),
     )
 
@@ -288,7 +289,9 @@ def _area(process: _Process, budgets: Array, widths: Array) -> tuple[float, Arra
     return float((share * widths).sum()), np.einsum("b,br->r", widths, away)
 
 
-def _breadth(trials_by_key: Mapping[Key, Sequence[Trial]], axis: Axis, problems: set[str]) -> dict[Key, Breadth]:
+def _breadth(trials_by_key: Mapping[Key, Sequence[Trial]], axis: Axis) -> dict[Key, Breadth]:
+    """On the problems with a result of all."""
+    problems = set(common_problems(list(trials_by_key.values())))
     kept = {key: [trial for trial in trials if trial.problem in problems] for key, trials in trials_by_key.items()}
     found = {key: breadth_first(trials, axis) for key, trials in kept.items()}
     return {key: breadth for key, breadth in found.items() if breadth is not None}

@@ -165,10 +165,15 @@ def _event(trial: Trial) -> int:
 
 
 def amount_used(trial: Trial, axis: Axis) -> float | None:
-    """What a trial used until its end; None: unknown."""
+    """What a trial used until its end; None: unknown.
+
+    Its seconds are those until its last test if that was passed, because the whole time includes scoring.
+    """
+    if trial.scored and axis not in ("attempts", "seconds"):
+        whole: float | None = getattr(trial, axis)
+        return whole
     last = trial.tries[-1] if trial.tries and (trial.tries[-1].gate_passed or not trial.scored) else None
     if axis == "attempts":
         return last.iteration if last else trial.attempts
     used: float | None = getattr(last, axis, None)
-    whole: float | None = getattr(trial, axis)
-    return whole if used is None else used
+    return getattr(trial, axis) if used is None else used

@@ -12,7 +12,7 @@ import numpy as np
 
 from koderz_core.analysis.bootstrap import Array, mean_interval, means, ratio, ratio_interval, sums, weights
 from koderz_core.analysis.rates import ClusteredRate, Interval, clustered, counted
-from koderz_core.analysis.tradeoff import common_problems, non_dominated
+from koderz_core.analysis.tradeoff import common_problems, exact, non_dominated
 from koderz_core.records import Tier
 from koderz_core.records.progress import TierCost
 from koderz_core.records.trials import Measured, Trial
@@ -210,7 +210,8 @@ def margins(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> tuple[
     paid = {key: float(usd[key].mean()) for key in priced}
     if not priced:
         return ()
-    best = non_dominated(np.array(list(paid.values())), np.array([solved[key].mean() for key in priced]))
+    shares = exact(np.array([solved[key].mean() for key in priced]))
+    best = non_dominated(exact(np.array(list(paid.values()))), shares)
     order = sorted((key for key, on in zip(priced, best, strict=True) if on), key=lambda key: paid[key])
     drawn = weights(len(problems), seed)
     return tuple(
@@ -223,7 +224,7 @@ def margins(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> tuple[
             float((sums(solved[dearer] - solved[cheaper], drawn) > 1e-9).mean()),
         )
         for cheaper, dearer in pairwise(order)
-        if (more := float((solved[dearer] - solved[cheaper]).mean())) > 0
+        if (more := float((solved[dearer] - solved[cheaper]).mean())) > 1e-9
     )
 
 

@@ -10,7 +10,8 @@ from koderz_core.records.attempts import AS_RECORDED, Mixture, Policy, Source, S
 
 MOST_TRIES = 1000
 EXAMPLES = ("retry MODEL k=3", "ladder SMALL>LARGE gate=examples", "recorded A", "mix 0.5 POLICY | 0.5 POLICY")
-_OPTION = re.compile(r"(k|gate|threshold|patience)=(\S+)")
+_OPTION = re.compile(r"(k|gate|threshold|patience)=([^\s()]+)")
+"""Labels of configurations may contain the same words, but those are in parentheses."""
 _STAGE = re.compile(r"(.+?)(?:\*(\d{1,4}))?", re.DOTALL)
 
 
@@ -22,9 +23,9 @@ def policies(text: str, sources: Mapping[str, Source], aliases: Mapping[str, str
     kind, _, rest = text.strip().partition(" ")
     if kind == "mix":
         return [_mixture(rest, sources, aliases)]
-    words, options = _options(rest)
     if kind == "recorded":
-        return [_recorded(words, sources, aliases)]
+        return [_recorded(rest.strip(), sources, aliases)]
+    words, options = _options(rest)
     if kind not in ("retry", "ladder") or not words:
         raise UsageError(f"{text!r} is not a policy. Write one of these: {'; '.join(EXAMPLES)}.")
     if kind == "ladder" and "k" in options:

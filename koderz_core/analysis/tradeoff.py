@@ -128,14 +128,14 @@ def hull(usd: Array, success: Array) -> Booleans:
 
 def _frontier(usd: Array, success: Array, seed: int) -> list[tuple[bool, float, bool]]:
     n = usd.shape[1]
-    paid, solved = _exact(usd.mean(axis=1)), _exact(success.mean(axis=1))
+    paid, solved = exact(usd.mean(axis=1)), exact(success.mean(axis=1))
     drawn = weights(n, seed)
-    probability = non_dominated(_exact(sums(usd, drawn) / n), _exact(sums(success, drawn) / n)).mean(axis=1)
+    probability = non_dominated(exact(sums(usd, drawn) / n), exact(sums(success, drawn) / n)).mean(axis=1)
     placed = zip(non_dominated(paid, solved), probability, hull(paid, solved), strict=True)
     return [(bool(on), float(share), bool(convex)) for on, share, convex in placed]
 
 
-def _exact(numbers: Array) -> Array:
+def exact(numbers: Array) -> Array:
     """Without the last digits, in which sums of equal numbers can differ."""
     scale = np.abs(numbers).max(initial=0.0) or 1.0
     exact: Array = (numbers / scale).round(12)

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice, permutations, product
+from math import prod
 from random import Random
 from statistics import fmean
 
@@ -24,7 +25,7 @@ from koderz_core.records.attempts import AS_RECORDED, Chain, Mixture, Outcome, P
 from koderz_core.sums import all_known, known_mean, known_sum
 
 ORDERS = 120
-"""The most orders of the draws of one problem that are replayed."""
+"""The most orders of the draws of one problem that are replayed, unless more draws must each come first once."""
 _ALL = 5  # up to this many draws, every order
 Policies = Policy | Mixture
 
@@ -180,22 +181,20 @@ def _replays(policy: Policy, sources: Mapping[str, Source], problem: str) -> Rep
         ran = sources[policy.stages[0].source].recorded[problem]
         return Replayed(problem, _mean([(1 / len(ran), outcome) for outcome in ran]), len(ran))
     ways = [_orders(sources[stage.source], problem, stage) for stage in policy.stages]
-    number = 1
-    for way in ways:
-        number *= len(way)
-    if number <= ORDERS:
+    most = max(ORDERS, *map(len, ways))
+    if prod(map(len, ways)) <= most:
         every = list(product(*ways))
     else:
         random = Random(problem)  # noqa: S311 (no secret)
-        every = list(zip(*(_repeated(way, random) for way in ways), strict=True))
+        every = list(zip(*(_repeated(way, most, random) for way in ways), strict=True))
     outcomes = [_outcome(policy, sequences, problem) for sequences in every]
     draws = min(_draws(sources[stage.source], problem, stage) for stage in policy.stages)
     return Replayed(problem, _mean([(1 / len(outcomes), outcome) for outcome in outcomes]), draws)
 
 
-def _repeated(way: Sequence[Chain], random: Random) -> list[Chain]:
-    """``ORDERS`` of them by chance, each as often as the others, or once more."""
-    mixed = [way[at % len(way)] for at in range(ORDERS)]
+def _repeated(way: Sequence[Chain], number: int, random: Random) -> list[Chain]:
+    """This number of them by chance, each as often as the others, or once more."""
+    mixed = [way[at % len(way)] for at in range(number)]
     random.shuffle(mixed)
     return mixed
 
@@ -210,9 +209,9 @@ def _orders(source: Source, problem: str, stage: Stage) -> list[Chain]:
     orders: Iterable[Iterable[Chain]] = permutations(blocks)
     if len(blocks) > _ALL:
         random = Random(problem)  # noqa: S311 (no secret)
-        orders = chain.from_iterable(_rotations(random.sample(blocks, len(blocks))) for _ in range(ORDERS))
-    wanted = max(ORDERS, len(blocks))  # every draw comes first at least once
-    return [tuple(islice(chain.from_iterable(order), stage.tries)) for order in islice(orders, wanted)]
+        shuffles = range(max(1, ORDERS // len(blocks)))
+        orders = chain.from_iterable(_rotations(random.sample(blocks, len(blocks))) for _ in shuffles)
+    return [tuple(islice(chain.from_iterable(order), stage.tries)) for order in orders]
 
 
 def _rotations(blocks: list[Chain]) -> list[list[Chain]]:
@@ -280,7 +279,7 @@ def _ended(made: Sequence[RecordedAttempt], submitted: RecordedAttempt | None, *
         )
     return Outcome(
         solved=float(bool(right)),
-        accepted_wrong=float(accepted and not right),
+        accepted_wrong=float(accepted and not right and submitted is not None and submitted.submits),
         attempts=float(len(made)),
         usd=known_sum(attempt.usd for attempt in made),
         seconds=known_sum(attempt.seconds for attempt in made),

@@ -112,8 +112,8 @@ def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
     """Run strategies on a set of problems. The same command resumes a benchmark that was stopped.
 
     With --name, you can extend a benchmark: repeat the command with more problems, configurations or repeats. `koderz
-    resume` then runs the extended benchmark. Without --name, a changed command makes a new benchmark. A repeated
-    command keeps a budget that you changed during the run.
+    resume` then runs the extended benchmark. Without --name, a changed command makes a new benchmark. If you
+    changed the budget during the run, repeating the command does not reset it.
     """
     check_timing(options, as_json=as_json)
     with workspace(data_dir, **settings(options)) as opened:

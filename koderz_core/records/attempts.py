@@ -48,7 +48,7 @@ class RecordedAttempt(msgspec.Struct, frozen=True, gc=False):
     None without a program. ``fresh``: its prompt contains nothing of earlier attempts, reviews or specs, so it is a
     draw of its model. ``usd``, ``seconds`` and ``tokens``: of its call; if it is not fresh, of all calls and tests
     since the previous attempt. None: unknown. ``prompt`` (empty if unknown) and ``cached``: as in
-    ``CoderCall``.
+    ``CoderCall``. ``reported``: an imported file stated the result, so the program may be unknown.
     """
 
     benchmark: str
@@ -69,6 +69,12 @@ class RecordedAttempt(msgspec.Struct, frozen=True, gc=False):
     tokens: int | None
     prompt: str = ""
     cached: bool = False
+    reported: bool = False
+
+    @property
+    def submits(self) -> bool:
+        """Whether there is a program."""
+        return self.code is not None or self.reported
 
 
 class Outcome(msgspec.Struct, frozen=True, gc=False):

@@ -286,8 +286,8 @@ TABLES: Mapping[str, Table] = {
         NOISE,
     ),
     "bands": Table(
-        "one line per axis (such as dollars), configuration and step of its curve of success: budget, share of "
-        "problems solved within this budget, and simultaneous band",
+        "one line per step of each configuration's success curve, for each axis (such as dollars): budget, share of "
+        "problems solved within this budget, and simultaneous confidence band",
         BANDS,
     ),
     "trust": Table(

@@ -38,7 +38,7 @@ def _of_files(repository: RepositoryMap) -> Iterator[FactTable]:
     )
     yield FactTable("Languages", ("language", "files", "lines", "kB"), languages)
     folders = tuple((short(it.path), it.files, it.lines, short(it.summary, 80)) for it in layout(repository))
-    yield FactTable("Folders with programs and tests", ("folder", "files", "lines", "about"), folders)
+    yield FactTable("Folders with source code or tests", ("folder", "files", "lines", "about"), folders)
 
 
 def _of_work(repository: RepositoryMap) -> Iterator[FactTable]:

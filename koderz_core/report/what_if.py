@@ -100,8 +100,10 @@ def remarks(found: Sequence[Simulated], tuned: Tuned | None = None) -> Iterator[
         if item.left_out:
             named = listed(list(item.left_out[:_NAMED])) + (" and others" if len(item.left_out) > _NAMED else "")
             number = numbered(len(item.left_out), "problem")
-            needed = "fewer attempts were planned than the policy needs"
-            yield f"{item.policy.name}: {number} omitted ({named}), because {needed}."
+            yield (
+                f"{item.policy.name}: {number} omitted ({named}), because the policy needs more attempts than have a "
+                "result. Either fewer were planned, or some experiments failed, were cancelled or have not ended."
+            )
     if any(item.usd is None for item in found):
         yield "The costs of a policy are unknown if the price of any of its attempts is unknown."
     if tuned:

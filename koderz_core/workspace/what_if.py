@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -24,7 +25,8 @@ __all__ = ["EXAMPLES", "FOLDS", "Replayed", "Simulated", "Sources", "Tuned", "Wh
 class Sources:
     """The recorded attempts of configurations. ``problems``: all that were given to one of them, in natural order.
 
-    ``sources``: by name. ``aliases``: the letters and ids of configurations, each with the name of its source.
+    ``sources``: by name. ``aliases``: the letters of configurations, and the ids of those in only one of the
+    benchmarks, each with the name of its source.
     """
 
     rows: tuple[SummaryRow, ...]
@@ -37,6 +39,12 @@ class Sources:
     def gates(self) -> tuple[str, ...]:
         """The gates whose marks are recorded."""
         return gates_of(list(self.sources.values()))
+
+    def recorded(self, benchmark: str, configuration: str) -> str | None:
+        """Return the name of a configuration's source; None if it has no attempt."""
+        own = ((benchmark, configuration),)
+        found = (name for name, source in self.sources.items() if source.recorded and source.configurations == own)
+        return next(found, None)
 
 
 @dataclass(frozen=True)
@@ -58,10 +66,11 @@ class WhatIfs:
             )
         found = sources_of(attempts, trials, about)
         named = {source.configurations[0]: source.name for source in found.values() if source.recorded}
-        aliases: dict[str, str] = {}
-        for place, row in enumerate(rows):
-            if name := named.get((row.benchmark, row.configuration)):
-                aliases |= {letter(place): name, row.configuration: name}
+        letters = {letter(place): (row.benchmark, row.configuration) for place, row in enumerate(rows)}
+        ids = {row.configuration: (row.benchmark, row.configuration) for row in rows}
+        several = Counter(row.configuration for row in rows)  # the same configuration in several benchmarks
+        keys = letters | {name: key for name, key in ids.items() if several[name] == 1}
+        aliases = {name: named[key] for name, key in keys.items() if key in named}
         problems = {problem for source in found.values() for problem in source.problems}
         return Sources(tuple(rows), attempts, found, aliases, tuple(sorted(problems, key=natural)))
 

@@ -36,7 +36,7 @@ ABOUT_FEATURE = (
     "and the tests to run."
 )
 ORDER = (
-    *("Languages", "Folders with programs and tests", "Most imported modules", "Hot spots"),
+    *("Languages", "Folders with source code or tests", "Most imported modules", "Hot spots"),
     *("Commands", "Entry points", "Imported packages", "Latest commits"),
 )
 """The tables of the map, two on a line."""

@@ -50,8 +50,9 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """The simulated policies, and the recorded configurations under the same prices."""
+    """The simulated policies that were ``asked`` for, and the recorded configurations under the same prices."""
 
+    asked: Asked
     comparison: Comparison
     found: tuple[Simulated, ...]
     tuned: Tuned | None
@@ -88,7 +89,7 @@ def _asked(sources: Sources, comparison: Comparison) -> Asked:
         wrong = _wrong(comparison)
         watts, kwh = _energy(comparison)
     best = max(comparison.configurations, key=lambda row: row.share or 0.0)
-    first = sources.aliases.get(best.configuration)
+    first = sources.recorded(best.benchmark, best.configuration)
     ending = f" gate={gate}" if gate else ""
     texts = [f"recorded {first}"] if first else []
     texts += [f"retry {model} k={number}{ending}" for number in map(int, tries) if number <= last]
@@ -143,10 +144,14 @@ def _replayed(workspace: Workspace, rows: Sequence[SummaryRow], asked: Asked) ->
             found = tuple(opened.what_if.simulate(policy, sources, asked.wrong) for policy in policies)
             several = asked.wrong > 0 and len(policies) > 1
             tuned = opened.what_if.tune(found) if several else None
-            return Replay(opened.comparisons.compare(rows, None, (), trust=False), found, tuned)
+            return Replay(asked, opened.comparisons.compare(rows, None, (), trust=False), found, tuned)
 
     work = partial(cached, workspace, rows, replay, asked)
-    return prepare(f"policies on {rows[0].benchmark}", work, _show_waiting) if is_many(rows) else work()
+    if not is_many(rows):
+        return work()
+    of = [(row.benchmark, row.configuration) for row in rows]
+    found = prepare(f"policies on {of}", work, _show_waiting)
+    return found if found is None or found.asked == asked else work()  # the settings changed while it ran
 
 
 def _show_waiting() -> None:

@@ -73,14 +73,18 @@ def test_where_electricity_decides_the_ranking_its_price_is_told() -> None:
 
 
 def test_no_ranking_flips_where_the_energy_is_not_known_or_electricity_would_have_to_cost_too_much() -> None:
-    assert "Electricity" not in remarks(replace(LOCAL, tiers=(TierCost("local", 20, 0, 1.7),)), RENTED)
-    assert "Electricity" not in remarks(LOCAL, replace(RENTED, cost_usd=50.0))
-    assert "Electricity" not in remarks(replace(LOCAL, solved=0), RENTED)
+    assert "electricity" not in remarks(replace(LOCAL, tiers=(TierCost("local", 20, 0, 1.7),)), RENTED)
+    assert "electricity" not in remarks(LOCAL, replace(RENTED, cost_usd=50.0))
+    assert "electricity" not in remarks(replace(LOCAL, solved=0), RENTED)
+
+
+def test_electricity_decides_no_ranking_of_configurations_on_different_problems() -> None:
+    assert "electricity" not in remarks(LOCAL, replace(RENTED, problem_set="others"))
 
 
 def test_a_rounding_of_sums_is_no_price_of_electricity() -> None:
     other = replace(LOCAL, label="other", cost_usd=1.6, tiers=(TierCost("local", 20, 0, 1.6, 9.0, 1.4, 0.4),))
-    assert "Electricity" not in remarks(LOCAL, other)  # both 0.2 beside the energy
+    assert "electricity" not in remarks(LOCAL, other)  # both 0.2 beside the energy
 
 
 def test_beside_local_calls_stands_what_the_same_weights_cost_where_they_are_rented() -> None:

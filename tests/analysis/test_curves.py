@@ -163,11 +163,12 @@ def test_a_repeat_that_failed_before_its_first_attempt_leaves_the_curve_at_the_r
     assert (only(trials).trials, only(trials).censored) == (5, 1)
 
 
-def test_the_amount_used_is_that_of_the_try_that_passed():
-    late = replace(course("p/1", "xs", usd=0.5), usd=9.0, seconds=99.0, tokens=99, joules=99.0)
-    assert only([late], "tokens").at == (0.0, 14.0, 14.0)
-    assert only([late], "joules").at == (0.0, 10.0, 10.0)
-    assert only([late], "usd").at == (0.0, 1.0, 1.0)
+def test_calls_after_the_last_test_are_used_too_and_seconds_end_with_it():
+    """``best_of`` asks a tester after it has tested all samples; the seconds of a trial include its scoring."""
+    late = replace(course("p/1", "xs", usd=0.5), usd=9.0, seconds=99.0, tokens=99, joules=98.0)
+    assert only([late], "tokens").at == (0.0, 99.0, 99.0)
+    assert only([late], "joules").at == (0.0, 98.0, 98.0)
+    assert only([late], "usd").at == (0.0, 9.0, 9.0)
     assert only([late], "seconds").at == (0.0, 4.0, 4.0)
     assert only(answers([1], 0.25), "usd").at == (0.0, 0.25, 0.25)
 

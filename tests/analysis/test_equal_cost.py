@@ -148,6 +148,11 @@ def test_breadth_first_gives_every_problem_a_first_attempt_before_any_second_one
     assert (loop.at(2.3), found[B].at(0.5)) == (None, pytest.approx(found[B].at(0.5)))
 
 
+def test_breadth_first_compares_the_problems_that_have_a_result_of_all():
+    found = equal_cost(compared(["s"] * 10 + ["x"] * 10, ["s"] * 10 + ["xc"] * 10), "usd", A).breadth
+    assert [(of.problems, of.share[-1]) for of in found.values()] == [(10, 1.0), (10, 1.0)]
+
+
 def test_the_end_of_a_supported_range_is_infinite_if_it_lasts():
     found = equal_cost(compared(["s"] * 40, ["x"] * 20 + ["s"] * 20), "usd", B)
     assert [(of.better, of.end) for of in found.supported] == [(A, inf)]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from made_courses import answers, course
+from made_trials import trials
 from msgspec.structs import replace
 from scipy.stats import t
 
@@ -123,6 +124,20 @@ def test_a_margin_is_what_one_solve_more_costs_on_the_way_up_the_frontier():
     assert found.usd_per_solve == 6.0
     assert 0.9 < found.sure < 1.0  # not where neither of the two that part them is drawn
     assert margins({}) == ()
+
+
+def test_configurations_that_solve_equally_much_have_no_margin():
+    """Means of thirds may differ in their last digit."""
+    solved = {"dear": [0, 2, 0, 0, 1, 2, 3, 2, 1, 0, 1, 2, 2, 2, 3, 3, 3, 0, 1, 3]}
+    solved["cheap"] = [1, 0, 1, 1, 1, 3, 3, 1, 1, 2, 2, 0, 2, 3, 3, 1, 1, 0, 2, 3]
+    held = {
+        key: [
+            replace(one, usd=usd)
+            for one in trials(key, {f"p/{at}": "1" * n + "0" * (3 - n) for at, n in enumerate(of)})
+        ]
+        for (key, of), usd in zip(solved.items(), (0.02, 0.01), strict=True)
+    }
+    assert margins(held) == ()
 
 
 def test_each_attempt_has_its_own_dollars_and_those_after_the_last_are_the_lasts():

@@ -8,13 +8,16 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from made_trials import once
+from msgspec.structs import replace as replace_attempt
 
 import koderz_core
+from koderz_core.analysis.draws import About, recorded_attempts, sources_of
 from koderz_core.analysis.policies import policies
 from koderz_core.analysis.what_if import simulate
 from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.plan.order import Order, Wanted
-from koderz_core.records.attempts import Chain, GateMarks, Mixture, Policy, RecordedAttempt, Source, Stage
+from koderz_core.records.attempts import Chain, CoderCall, GateMarks, Mixture, Policy, RecordedAttempt, Source, Stage
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "benchmarks"))
@@ -81,6 +84,30 @@ def test_problems_without_planned_attempts_are_left_out_and_named() -> None:
     ).left_out == ("r",)
 
 
+@pytest.mark.parametrize("number", [7, 100, 130])
+def test_every_draw_comes_first_equally_often(number: int) -> None:
+    """So one attempt solves as often as the draws on average, however many they are."""
+    signs = "+" + "-" * (number - 1)
+    found = simulate(retry(1), {"m": replace(FIXED, fixed={"p": drawn("p", signs)})}, ["p"])
+    assert found.solved.value == pytest.approx(1 / number)
+
+
+def test_no_wrong_program_is_accepted_where_none_was_written() -> None:
+    """An imported result is one of a program, even if the file does not contain it."""
+    (without,) = (replace_attempt(one, code=None) for one in drawn("p", "-"))
+    for attempt, wrong in ((without, 0.0), (replace_attempt(without, reported=True), 1.0)):
+        source = replace(FIXED, fixed={"p": (attempt,)})
+        found = simulate(replace(retry(1), gate=None), {"m": source}, ["p"])
+        assert (found.solved.value, found.accepted_wrong) == (0.0, wrong)
+
+
+def test_a_label_with_parameters_names_its_configuration() -> None:
+    label = "supervised m (checkpoints=False, gate=examples)"
+    recorded = replace(FIXED, name=label, recorded={"p": ()})
+    (policy,) = policies(f"recorded {label}", {label: recorded}, {})
+    assert policy.name == f"recorded {label}"
+
+
 def test_what_the_records_do_not_tell_is_refused() -> None:
     with pytest.raises(UsageError, match=r"a further answer of .* may be the same"):
         simulate(retry(2), {"m": replace(FIXED, greedy=True)}, ["p"])
@@ -144,6 +171,20 @@ def test_answers_that_the_response_cache_copied_are_not_further_draws(tmp_path: 
     assert sorted(attempt.cached for attempt in of.attempts) == [False] * 8 + [True] * 8
     for source in (next(source for source in found.sources.values() if not source.recorded) for found in (of, copied)):
         assert [len(drawn) for drawn in source.fixed.values()] == [2] * 4
+    (configuration,) = {row.configuration for row in of.rows}  # its id alone does not name one of the two
+    assert (set(of.aliases), set(copied.aliases)) == ({"A", "B"}, {"A", configuration})
+    assert [of.recorded(benchmark, configuration) for benchmark in ids] == [of.aliases["A"], of.aliases["B"]]
+
+
+def test_an_experiment_that_no_call_fitted_is_an_attempt_without_a_program() -> None:
+    """Otherwise one prompt that is too long would hide all draws of the model."""
+    asked, unasked = (replace_attempt(trial, code="1" if trial.solved else None) for trial in once("c", [1, 0]))
+    call = CoderCall(asked.experiment, "m", 0.8, "prompt", True, 1.0, 2.0, 3)
+    trials = {("bench", "c"): [asked, unasked]}
+    about = {("bench", "c"): About("direct m", "direct", "tests", "m", True)}
+    attempts = recorded_attempts(trials, [call], about)
+    source = sources_of(attempts, trials, about)["m@0.8"]
+    assert [[one.right for one in drawn] for drawn in source.fixed.values()] == [[True], [False]]
 
 
 def test_the_figures_of_the_study_come_out(tmp_path: Path) -> None:
