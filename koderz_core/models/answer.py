@@ -73,8 +73,11 @@ class Answer:
                 raise
             self.reason = "length"
 
-    def take(self, piece: str, thought: str = "") -> None:
-        """Keep a piece of text. A thought shows that the answer has started, and is left out."""
+    def take(self, piece: str, thought: str | bool = False) -> None:
+        """Keep a piece of text. ``thought``: its text, or whether one has arrived.
+
+        A thought shows that the answer has started, and is left out.
+        """
         self.pieces.append(piece)
         if self.first_token_seconds is None and (piece or thought):
             self.first_token_seconds = time.monotonic() - self.started

@@ -123,8 +123,11 @@ def _take(answer: Answer, choice: object, part: str) -> str:
     """Keep the text of a choice and return it. No client has checked what the server sent."""
     message = member(choice, part)
     refusal = text_of(message, "refusal")
-    piece = text_of(message, "content") or refusal
-    answer.take(piece, text_of(message, "reasoning_content") or text_of(message, "reasoning"))
+    content = member(message, "content")
+    sections = content if isinstance(content, list) else []  # as Mistral's server sends thoughts and texts
+    piece = text_of(message, "content") or "".join(text_of(section, "text") for section in sections) or refusal
+    thought = text_of(message, "reasoning_content") or text_of(message, "reasoning")
+    answer.take(piece, thought or any(member(section, "thinking") for section in sections))
     answer.refused = answer.refused or bool(refusal)
     answer.reason = text_of(choice, "finish_reason") or answer.reason
     return piece

@@ -15,6 +15,8 @@ from koderz_core.models.providers import PROVIDERS
 from koderz_core.records import Request, Sampling, Usage
 from koderz_core.settings_fields import SecretStr
 
+THOUGHT = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}  # as Mistral's server sends it
+
 
 @pytest.fixture
 def server() -> Iterator[Server]:
@@ -137,6 +139,9 @@ def test_a_senseless_count_of_tokens_is_none(server: Server, senseless: object) 
         ({"content": "yes"}, "some_new_reason", "yes", "stop"),
         ({}, "stop", "", "empty"),
         ({"content": "a lone \ud800"}, "stop", "a lone ?", "stop"),
+        ({"content": [THOUGHT, {"type": "text", "text": "y"}, {"type": "text", "text": "es"}]}, "stop", "yes", "stop"),
+        ({"content": [THOUGHT]}, "stop", "", "empty"),
+        ({"content": [None, {"type": "text", "text": 7}]}, "stop", "", "empty"),
     ],
 )
 @pytest.mark.parametrize("streamed", [False, True])
@@ -148,9 +153,12 @@ def test_how_an_answer_ended_is_told(
     assert (completion.text, completion.finish) == (text, finish)
 
 
-def test_reasoning_starts_the_clock_of_the_first_token_and_is_not_shown(server: Server) -> None:
+@pytest.mark.parametrize("delta", [{"reasoning": "hm"}, {"content": [THOUGHT]}])
+def test_reasoning_starts_the_clock_of_the_first_token_and_is_not_shown(
+    server: Server, delta: dict[str, object]
+) -> None:
     pieces: list[str] = []
-    completion = ask(server, streams({"reasoning": "hm"}, reason="length"), pieces.append)
+    completion = ask(server, streams(delta, reason="length"), pieces.append)
     assert pieces == []
     assert completion.first_token_seconds is not None
 
