@@ -190,11 +190,14 @@ class Residency:
         with self._changed:
             tenant = self._tenants[name]
             self._look(tenant)
-            while not self._may_use(one, tenant):
-                self._waiting_since.setdefault(one, self.clock())
-                self._changed.wait(POLL_SECONDS)
-                check()
-            self._waiting_since.pop(one, None)
+            since = self.clock()
+            try:
+                while not self._may_use(one, tenant):
+                    self._waiting_since.setdefault(one, since)  # another call of this model may have removed it
+                    self._changed.wait(POLL_SECONDS)
+                    check()
+            finally:
+                self._waiting_since.pop(one, None)
             if tenant.place == "out":
                 self._needed(name)
                 self._free_space(name)

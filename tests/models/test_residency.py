@@ -86,6 +86,20 @@ def test_a_call_waits_while_the_model_that_it_would_replace_is_used_and_can_be_s
     assert room.load_counts() == {"a": 1, "b": 1}
 
 
+def test_a_call_that_was_stopped_while_it_waited_holds_no_other_call_back() -> None:
+    now = [0.0]
+    room = residency(clock=lambda: now[0], a=Fake(), b=Fake())
+
+    def stop() -> None:
+        raise Cancelled("stopped")
+
+    with room.used("a"), pytest.raises(Cancelled), room.used("b", stop):
+        pass
+    now[0] = TURN_SECONDS + 1
+    with room.used("a", stop):
+        assert [loaded.model for loaded in room.loaded()] == ["a"]
+
+
 def test_a_call_that_waits_begins_as_soon_as_the_other_ends() -> None:
     room, ended = residency(a=Fake(), b=Fake()), threading.Event()
 
