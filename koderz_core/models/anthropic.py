@@ -79,7 +79,8 @@ class AnthropicModel:
 
     def _wait(self, arguments: dict[str, Any], answer: Answer) -> None:
         with self._server.faults(self._sdk):
-            reply = self._client.messages.create(**arguments)
+            # Without a timeout, and if the client's equals the SDK's default, the SDK refuses a high limit of tokens.
+            reply = self._client.messages.create(**arguments, timeout=self._client.timeout)
         blocks = getattr(reply, "content", None)
         if not isinstance(blocks, list):
             raise self._server.not_a_chat(reply)

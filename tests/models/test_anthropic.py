@@ -79,6 +79,12 @@ def test_a_whole_answer_has_text_usage_and_no_time_to_first_token(server: Server
     assert "stream" not in server.bodies[0]
 
 
+def test_a_high_limit_of_tokens_is_sent_under_any_timeout(server: Server) -> None:
+    request = Request((Message("user", PROMPT),), Sampling(max_tokens=100_000), 1)
+    ask_through(server, claude_says(text("hi")), request=request, timeout=600.0, connect_timeout=5.0)  # the SDK's
+    assert server.bodies[0]["max_tokens"] == 100_000 + 16_384
+
+
 def test_a_streamed_answer_comes_in_pieces_with_the_same_usage(server: Server) -> None:
     pieces: list[str] = []
     completion = ask_through(server, claude_streams(delta("hel"), delta("lo")), pieces.append)
