@@ -243,7 +243,7 @@ def listing(at: ModelList, settings: Settings, seconds: float) -> Listing:
     except ModelError as error:
         cure = error.cure if isinstance(error, _AbsentError) else ""
         return Listing(fault=str(error).rstrip("."), cure=cure, absent=isinstance(error, _AbsentError))
-    except msgspec.MsgspecError:
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return Listing(fault=f"{shown} does not answer with a list of models")
     served = {model.name or model.id: model for model in (*reply.models, *reply.data) if model.for_chat}
     names, redaction = tuple(served), settings.redaction()  # some servers list every model twice

@@ -121,7 +121,7 @@ def ask(
         with httpx.Client(headers=dict(headers or {}), **options) as client:
             reply = client.get(url) if body is None else client.post(url, json=body)
         return msgspec.json.decode(reply.content) if reply.is_success else None
-    except (KoderzError, httpx.HTTPError, msgspec.MsgspecError):
+    except (KoderzError, httpx.HTTPError, msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return None
 
 

@@ -65,7 +65,8 @@ def serving_chat() -> Iterator[Server]:
 
 def sends(status: int, body: object, kind: str = "application/json") -> Answer:
     def answer(handler: BaseHTTPRequestHandler) -> None:
-        raw = body.encode() if isinstance(body, str) else json.dumps(body).encode()
+        text = body if isinstance(body, str | bytes) else json.dumps(body)
+        raw = text.encode() if isinstance(text, str) else text
         handler.send_response(status)
         handler.send_header("Content-Type", kind)
         handler.send_header("Content-Length", str(len(raw)))

@@ -91,6 +91,8 @@ def test_a_server_that_is_not_there_says_how_to_start_it(absent: dict[str, Any],
         ({"models": []}, "no chat model"),
         (b"<html>", "does not answer with a list"),
         ({"models": [{"name": 7}]}, "does not answer with a list"),
+        (b'{"models": [{"name": "\xff"}]}', "does not answer with a list"),
+        (b'{"models": [{"max_model_len": ' + b"[" * 100_000, "does not answer with a list"),
         (None, "answers with HTTP status 404"),
     ],
 )

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler
 from typing import Any
 
+import pytest
 from chat_server import Server, sends, serving_chat
 
 from koderz_core.config import Settings, load_settings
@@ -89,6 +90,12 @@ def test_a_server_that_does_not_say_what_it_holds_keeps_everything() -> None:
         assert LMStudioMemory("a", settings).is_loaded()
         assert OllamaMemory("a", settings, {}).is_loaded()
         assert (in_ollama(settings), in_lmstudio(settings)) == ((), ())
+
+
+@pytest.mark.parametrize("reply", [b'{"models": [{"name": "\xff"}]}', b"[" * 100_000])
+def test_answers_that_cannot_be_decoded_are_ignored(reply: bytes) -> None:
+    with serving({"/api/ps": reply}) as (_, settings):
+        assert in_ollama(settings) == ()
 
 
 def test_hostile_answers_are_ignored() -> None:
