@@ -94,7 +94,7 @@ class Router(Reminded):
             if self.checks:
                 self._check(ctx, best, program, answer.usage)
                 rest = order[place + 1 :]
-                if not rest or (1 - best.probability) * self.error_usd <= rest[0].loss(self.error_usd):
+                if not rest or (1 - max(0.0, best.probability)) * self.error_usd <= rest[0].loss(self.error_usd):
                     return best.code
             elif program.code is not None:
                 return program.code

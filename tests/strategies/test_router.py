@@ -55,6 +55,17 @@ def test_the_next_coder_is_asked_only_if_an_error_costs_more_than_its_answer() -
     assert asked(0.3, 0.05) == [0]  # 0.035 < 0.05 + 0.01
 
 
+def test_an_answer_without_a_program_is_a_wrong_answer_and_costs_no_more_than_one() -> None:
+    def asked(usd: float) -> list[int]:
+        coders = ranking((0, 0.5, 0.01), (1, 0.1, usd))
+        stage = Judged(coders=2, programs=[None], passes=(0, 3), remembered=coders, judgements=(0.0, 0.9))
+        Router("made", error_usd=1.0, checks=True).solve(stage)
+        return stage.members_asked
+
+    assert asked(0.05) == [0, 1]  # 1.0 > 0.05 + 0.9
+    assert asked(0.2) == [0]  # 1.0 < 0.2 + 0.9
+
+
 def test_the_program_that_is_most_probably_right_is_submitted() -> None:
     stage = Judged(coders=2, passes=(2, 0), remembered=ranking((0, 0.5, 0), (1, 0.9, 0)), judgements=(0.4, 0.1))
     assert Router("made", error_usd=1.0, checks=True).solve(stage) == "def f(x):\n    return 1"
