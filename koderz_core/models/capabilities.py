@@ -138,7 +138,7 @@ def honoured(request: Request, takes: Capabilities) -> Sampling:
     temperature = wanted.temperature if takes.temperature else None
     top_p = wanted.top_p if takes.top_p and (takes.both or temperature is None) else None
     seed = request.seed if takes.seed else None
-    return Sampling(temperature, top_p, _limit(wanted.max_tokens, takes), seed, wanted.effort)
+    return Sampling(temperature, top_p, _limit(wanted, takes), seed, wanted.effort)
 
 
 def check_effort(request: Request, model: str, takes: Capabilities) -> None:
@@ -165,10 +165,12 @@ def efforts_text(takes: Capabilities) -> str:
     return " or ".join(filter(None, (words, tokens)))
 
 
-def _limit(wanted: int | None, takes: Capabilities) -> int | None:
+def _limit(sampling: Sampling, takes: Capabilities) -> int | None:
+    wanted, room = sampling.max_tokens, takes.thinking_tokens
     if wanted is None:
-        return takes.default_tokens
-    room = takes.thinking_tokens
+        wanted = takes.default_tokens
+        if wanted is None or not sampling.effort:  # the default includes the usual thoughts, but not those of an effort
+            return wanted
     if takes.context_tokens is not None:
         room = min(room, max(0, takes.context_tokens // 2 - wanted))
     return wanted + room

@@ -52,6 +52,22 @@ def test_where_one_of_two_may_be_set_temperature_is_and_else_top_p() -> None:
 def test_no_limit_is_raised_that_was_not_asked_for() -> None:
     takes = Capabilities(thinking="always", thinking_tokens=500)
     assert honoured(Request((), Sampling(), 1), takes).max_tokens is None
+    assert honoured(Request((), Sampling(effort="low"), 1), takes).max_tokens is None
+
+
+@pytest.mark.parametrize(
+    ("model", "sampling", "limit"),
+    [
+        ("anthropic/claude-haiku-4-5", Sampling(effort="32000"), 16_384 + 32_000),
+        ("anthropic/claude-opus-5-5", Sampling(effort="max"), 16_384 + 2 * 16_384),
+        ("anthropic/claude-opus-4-8", Sampling(effort="none"), 16_384),
+        ("anthropic/claude-opus-5-5", Sampling(), 16_384),
+    ],
+)
+def test_the_limit_that_a_protocol_requires_has_room_for_the_thoughts_of_an_effort(
+    model: str, sampling: Sampling, limit: int, settings: Settings
+) -> None:
+    assert honoured(Request((), sampling, 1), capabilities_of(model, settings)).max_tokens == limit
 
 
 def test_the_context_of_a_model_that_koderz_loads_is_that_of_the_settings() -> None:
