@@ -6,6 +6,7 @@ The descriptions of strategies are the same in the terminal, on the page New run
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import Field, dataclass, fields
 from typing import Any, Literal
 
@@ -133,7 +134,10 @@ def _roles(name: str, defaults: dict[str, Scalar]) -> tuple[str, ...]:
     switched: list[dict[str, Scalar]] = [
         {parameter: not default} for parameter, default in defaults.items() if isinstance(default, bool)
     ]
-    asked = {role for parameters in ({}, *switched) for role in create(name, parameters).roles()}
+    asked = set(create(name, {}).roles())
+    for parameters in switched:
+        with suppress(PlanError):  # the strategy of another author may refuse this switch alone
+            asked.update(create(name, parameters).roles())
     return tuple(role for role in ROLES if role in asked)
 
 

@@ -22,7 +22,7 @@ from koderz_core.strategies.direct import Direct
 from koderz_core.strategies.ensemble import Ensemble
 from koderz_core.strategies.facts import DataclassStrategy, Facts, facts_of_class
 from koderz_core.strategies.ladder import ONCE, Ladder
-from koderz_core.strategies.outside import installed, outside_strategy, shortened
+from koderz_core.strategies.outside import create_outside, installed, outside_strategy, shortened
 from koderz_core.strategies.parameters import (
     bounds_of,
     checked_override,
@@ -110,7 +110,8 @@ def create(name: str, parameters: Mapping[str, Scalar]) -> DataclassStrategy:
     """The strategy or preset called ``name`` with these parameters and the defaults of the others.
 
     Overrides of a role's sampling are checked here and applied by the runner.
-    Raises UnknownNameError for an unknown strategy or parameter, PlanError for an invalid value.
+    Raises UnknownNameError for an unknown strategy or parameter, PlanError for an invalid value and for a strategy of
+    another author that fails.
     """
     strategy = class_of(name)
     known = {field.name: field for field in fields(strategy)}
@@ -121,7 +122,8 @@ def create(name: str, parameters: Mapping[str, Scalar]) -> DataclassStrategy:
         _check(name, value, known[parameter])
     given = {**(PRESETS[name].parameters if name in PRESETS else {}), **own}
     normal = {parameter: _normal(value, known[parameter].default) for parameter, value in given.items()}
-    created = strategy(**normal)  # _check has compared each value with the type of its default
+    # _check has compared each value with the type of its default.
+    created = strategy(**normal) if base_of(name) in STRATEGIES else create_outside(strategy, name, normal)
     _overrides(created, parameters)
     return created
 

@@ -21,6 +21,7 @@ from typing import Any
 from koderz_core.errors import DataError, PlanError, UnknownNameError
 from koderz_core.input_files import MOST_TEXT_BYTES, read_bytes
 from koderz_core.lazy import the_one
+from koderz_core.records import Scalar
 from koderz_core.strategies.facts import DataclassStrategy
 
 GROUP = "koderz.strategies"
@@ -150,9 +151,24 @@ def _checked(strategy: Any, name: str) -> type[DataclassStrategy]:  # Any: an ob
     if fault:
         raise PlanError(f"{name} is not a strategy: {fault}. {GUIDE}")
     checked: type[DataclassStrategy] = strategy
-    if "coder" not in checked().roles():
-        raise PlanError(f"{name} is not a strategy: it lacks the role coder. {GUIDE}")
+    create_outside(checked, name, {})
     return checked
+
+
+def create_outside(strategy: type[DataclassStrategy], name: str, parameters: Mapping[str, Scalar]) -> DataclassStrategy:
+    """The strategy of another author with these parameters, as its constructor expects them.
+
+    Raises PlanError if its code raises an error, or if it lacks the role coder.
+    """
+    try:
+        created = strategy(**parameters)
+        has_coder = "coder" in created.roles()
+    except Exception as error:  # an edge: another author's class may raise anything
+        shown = ", ".join(f"{parameter}={value!r}" for parameter, value in parameters.items()) or "its defaults"
+        raise PlanError(f"The strategy {name} cannot be used with {shown}: {_text(error)}. {GUIDE}") from error
+    if not has_coder:
+        raise PlanError(f"{name} is not a strategy: it lacks the role coder. {GUIDE}")
+    return created
 
 
 def _fault(strategy: Any) -> str:  # Any: as before

@@ -90,6 +90,8 @@ def test_nothing_is_read_because_a_record_names_it(mine: Path) -> None:
         ("size: int = 3", "size: tuple = ()", "size needs a default"),
         ("def solve", "def solved", "no method solve"),
         ('("coder", "judge")', '("judge",)', "it lacks the role coder"),
+        ('("coder", "judge")', "1 / 0", "cannot be used with its defaults: ZeroDivisionError"),
+        ("several =", "__post_init__ = lambda self: 1 / 0\n    several =", "its defaults: ZeroDivisionError"),
         ("size: int = 3", "size: int = nothing", "cannot be loaded: NameError"),
         ("class Mine:", "class Mine", "cannot be loaded: SyntaxError"),
         ("from dataclasses", "raise SystemExit\nfrom dataclasses", "cannot be loaded: SystemExit"),
@@ -121,6 +123,14 @@ def test_a_package_that_fails_keeps_nobody_from_the_others(install: Install) -> 
     assert "broken of offering_two 1.2 is not a strategy" in faults_of_installed()["broken"]
     with pytest.raises(PlanError, match="not a frozen dataclass"):
         class_of("broken")
+
+
+def test_a_strategy_may_refuse_parameters_and_is_offered_with_the_others(install: Install) -> None:
+    careful = "careful: bool = False\n    def __post_init__(self):\n        if self.careful: raise ValueError('no')"
+    install("offering_four", MINE.replace("size: int = 3", careful), wary="Mine")
+    assert strategy_forms()[-1].name == "wary"
+    with pytest.raises(PlanError, match="wary cannot be used with careful=True: ValueError: no"):
+        complete("wary", {"careful": True})
 
 
 def test_an_installed_strategy_is_run_and_recorded_with_its_package(install: Install) -> None:
