@@ -42,11 +42,17 @@ class _Meter:
         self._each = 0.0
 
     def read(self, calls: int) -> float | None:
-        """``calls``: under way since the last reading."""
-        before, self._drawn = self._drawn, self._joules()
-        if calls and before is not None and self._drawn is not None:
-            self._each += max(0.0, self._drawn - before) / calls
-        return None if self._drawn is None else self._each
+        """``calls``: under way since the last call of this method.
+
+        None: the counter cannot be read now. The energy since the last reading then counts at the next one.
+        """
+        before, now = self._drawn, self._joules()
+        if now is None:
+            return None
+        self._drawn = now
+        if calls and before is not None:
+            self._each += max(0.0, now - before) / calls
+        return self._each
 
 
 class Machine:

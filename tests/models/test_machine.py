@@ -54,6 +54,14 @@ def test_where_nothing_is_measured_the_energy_of_gpus_is_unknown() -> None:
     assert (share.gpu_joules, share.cpu_joules) == (None, None)
 
 
+def test_a_reading_that_fails_makes_its_own_call_unknown_and_keeps_the_energy_of_the_others() -> None:
+    readings = iter([0.0, None, None, 1000.0])
+    machine = Machine(lambda: 0.0, lambda: next(readings))
+    first = machine.begin()
+    assert machine.end(machine.begin()).gpu_joules is None
+    assert machine.end(first).gpu_joules == 1000
+
+
 @given(st.lists(st.tuples(st.integers(0, 50), st.integers(1, 20)), min_size=1, max_size=12))
 def test_the_shares_add_up_to_the_time_in_which_the_machine_worked(calls: Calls) -> None:
     worked = {second for begin, seconds in calls for second in range(begin, begin + seconds)}
