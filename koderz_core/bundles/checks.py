@@ -96,7 +96,11 @@ def _verified_journals(files: Mapping[str, bytes], run_id: str, figures: _Json) 
     verified = verify_journal(run_id, entries, told).and_also(verify_annotations(files.get(LABELS, b""), told))
     if not told.opened:
         return verified
-    expected = json.loads(json.dumps(kpi(told)))
+    try:
+        expected = json.loads(json.dumps(kpi(told)))
+    except (LookupError, ValueError, OverflowError, OSError) as error:  # such as an impossible time or configuration
+        why = f"they cannot be computed ({type(error).__name__}: {error})"
+        return verified.and_also(Verified(run_id, {}, (Difference("the figures", JOURNAL, why, "computable figures"),)))
     wrong = list(_unlike(expected, figures, "$"))[:MOST_SHOWN]
     return verified.and_also(Verified(run_id, {"figures": _leaves(expected)}, tuple(wrong)))
 

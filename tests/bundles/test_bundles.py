@@ -211,6 +211,37 @@ def test_a_changed_text_is_named_even_if_the_files_hash_was_changed_too(
     assert "the SHA-256" in {difference.what for difference in checked_bundle(path).verified.differences}
 
 
+def impossible_time(line: dict[str, Any]) -> None:
+    line["at"] = 1.7e12
+
+
+def unknown_choice(line: dict[str, Any]) -> None:
+    """A choice that the consensus does not have."""
+    if line["kind"] == "experiment_finished":
+        line["kind"] = "consensus_reached"
+        line["event"] = {"by": "gate", "candidates": [], "chosen": 3}
+
+
+def fewer_configurations(line: dict[str, Any]) -> None:
+    if line["kind"] == "benchmark_opened":
+        line["event"]["plan"]["configurations"].pop()
+
+
+@pytest.mark.parametrize("spoil", [impossible_time, unknown_choice, fewer_configurations])
+def test_a_bundle_whose_figures_cannot_be_computed_is_refused(
+    opened: Workspace, recorded: str, tmp_path: Path, spoil: Callable[[dict[str, Any]], None]
+) -> None:
+    def second_part(content: bytes) -> bytes:
+        """The journal, and then all of it again with the change."""
+        lines = list(map(json.loads, content.splitlines()))
+        for line in lines:
+            spoil(line)
+        return content + b"".join(json.dumps(line).encode() + b"\n" for line in lines)
+
+    path = changed(made(opened, recorded, tmp_path), "journal.jsonl", second_part, also_hash=True)
+    assert "the figures" in {difference.what for difference in checked_bundle(path).verified.differences}
+
+
 @pytest.mark.parametrize(
     "name", ["../evil.py", "/etc/passwd", "a/../../b", "C:\\x", "a\\b", ".hidden", "a//b", "a/", "è.txt", "-o"]
 )
