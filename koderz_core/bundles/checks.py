@@ -21,13 +21,17 @@ MOST_SHOWN = 50  # differences of one document
 
 @dataclass(frozen=True, slots=True)
 class CheckedBundle:
-    """The result of a check, and the parts of the bundle that can be used if it holds."""
+    """The result of a check, and the parts of the bundle that can be used if it holds.
+
+    ``truncated``: the bundle contains only the first part of its journal.
+    """
 
     verified: Verified
     run_id: str
     level: str
     journal: bytes
     labels: bytes
+    truncated: bool = False
 
 
 def checked_bundle(path: Path) -> CheckedBundle:
@@ -45,10 +49,11 @@ def checked_bundle(path: Path) -> CheckedBundle:
         (*_wrong_files(files, manifest), *not_figures),
         tuple(f"{file['path']} was truncated in the bundle" for file in manifest["files"] if file["truncated"]),
     )
-    if not not_figures and not any(file["truncated"] for file in manifest["files"] if file["path"] == JOURNAL):
+    truncated = any(file["truncated"] for file in manifest["files"] if file["path"] == JOURNAL)
+    if not not_figures and not truncated:
         verified = verified.and_also(_verified_journals(files, manifest["run_id"], figures))
     level, journal, labels = manifest["privacy_level"], files.get(JOURNAL, b""), files.get(LABELS, b"")
-    return CheckedBundle(verified, manifest["run_id"], level, journal, labels)
+    return CheckedBundle(verified, manifest["run_id"], level, journal, labels, truncated)
 
 
 def _document(files: Mapping[str, bytes], schema: SchemaName, name: str) -> tuple[_Json, list[Difference]]:

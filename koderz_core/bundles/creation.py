@@ -173,6 +173,11 @@ def open_bundle(path: Path, home: Path) -> None:
         raise DataError(
             f"The bundle {path.name} was refused: {first}. To see all differences: koderz verify {path.name}"
         )
+    if checked.truncated:
+        raise DataError(
+            f"The bundle {path.name} contains only the first part of its journal, so its results would be incomplete. "
+            "Ask its author for the journal itself."
+        )
     journals = home / "journals"
     journals.mkdir(parents=True)
     journal = journals / f"{checked.run_id}.jsonl"

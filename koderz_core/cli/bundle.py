@@ -60,6 +60,7 @@ def bundle(benchmark: str, privacy: str, out: Path | None, pin: bool, data_dir: 
             click.echo(f"Number of your labels and notes in the bundle: {labels}")
         if made.truncated:
             click.echo(f"These files were too long and were truncated: {', '.join(made.truncated)}", err=True)
+            click.echo("A bundle with a truncated journal can be verified, but not opened.", err=True)
         return report_faults(opened)
 
 

@@ -59,7 +59,8 @@ def _create(workspace: Workspace, benchmark: str, level: str) -> None:
     st.caption("Check the file before you share it: koderz masks only texts that match known patterns.")
     if bundle.truncated:
         st.warning(
-            "Some files were too long, so koderz truncated them. The manifest in the bundle lists these files.",
+            "Some files were too long, so koderz truncated them. The manifest in the bundle lists these files. "
+            "A bundle with a truncated journal can be verified, but not opened.",
             icon="✂️",
         )
 

@@ -166,6 +166,8 @@ def test_what_is_cut_is_said_to_be(opened: Workspace, recorded: str, tmp_path: P
     found = checked_bundle(path).verified
     assert found.holds
     assert any("journal.jsonl was truncated" in remark for remark in found.remarks)
+    with pytest.raises(DataError, match="only the first part of its journal"):
+        open_bundle(path, tmp_path / "shown")
 
 
 def changed(path: Path, name: str, how: Callable[[bytes], bytes], *, also_hash: bool = False) -> Path:
