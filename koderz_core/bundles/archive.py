@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
@@ -41,8 +41,12 @@ class BundleFile:
         return len(self.content) < self.full_size
 
 
-def packed(files: Iterable[BundleFile], comment: str) -> bytes:
-    """A zip of the files in this order. ``comment``: a description that can be read without unpacking."""
+def packed(files: Sequence[BundleFile], comment: str) -> bytes:
+    """A zip of the files in this order. ``comment``: a description that can be read without unpacking.
+
+    Raises DataError for files that are too large or too many for ``unpacked``.
+    """
+    _require_limits(files)
     written = BytesIO()
     with ZipFile(written, "w") as archive:
         for file in files:
@@ -51,6 +55,17 @@ def packed(files: Iterable[BundleFile], comment: str) -> bytes:
             archive.writestr(entry, file.content, ZIP_DEFLATED, compresslevel=9)
         archive.comment = comment.encode()
     return written.getvalue()
+
+
+def _require_limits(files: Sequence[BundleFile]) -> None:
+    largest, together = max(len(file.content) for file in files), sum(len(file.content) for file in files)
+    if len(files) > MOST_FILES or largest > MOST_BYTES or together > MOST_BYTES_TOGETHER:
+        raise DataError(
+            f"The benchmark is too large for a bundle: it would have {len(files)} files with {together} bytes, the "
+            f"largest with {largest} bytes. At most {MOST_FILES} files, {MOST_BYTES_TOGETHER} bytes, and {MOST_BYTES} "
+            "bytes in one file are allowed. Bundles with the privacy level public_safe have the fewest files. To share "
+            "the benchmark without a bundle, share its journal, which is not masked."
+        )
 
 
 def unpacked(path: Path) -> Mapping[str, bytes]:

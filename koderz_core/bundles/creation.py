@@ -244,7 +244,7 @@ def bug_report(found: Circumstances, identities: Identities, koderz_version: str
             "masked."
         )
     files = {"README.txt": _README.encode(), "report.json": content}
-    return packed((BundleFile(name, content, len(content)) for name, content in files.items()), "koderz bug report")
+    return packed([BundleFile(name, content, len(content)) for name, content in files.items()], "koderz bug report")
 
 
 def _chain(error: BaseException | None) -> Iterator[BaseException]:

@@ -288,6 +288,16 @@ def test_a_damaged_zip_is_refused(opened: Workspace, recorded: str, tmp_path: Pa
         checked_bundle(path)
 
 
+@pytest.mark.parametrize("limit", ["MOST_FILES", "MOST_BYTES", "MOST_BYTES_TOGETHER"])
+def test_a_benchmark_that_is_too_large_for_a_bundle_is_refused_with_advice_for_its_author(
+    opened: Workspace, recorded: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str
+) -> None:
+    monkeypatch.setattr(f"koderz_core.bundles.archive.{limit}", 5)
+    with pytest.raises(DataError, match=r"too large for a bundle.*share its journal"):
+        made(opened, recorded, tmp_path)
+    assert not (tmp_path / "public_safe.zip").exists()
+
+
 def test_one_process_at_a_time_bundles_a_benchmark(opened: Workspace, recorded: str) -> None:
     opened.bundles.folder.mkdir(parents=True)
     with (opened.bundles.folder / f".{recorded}.lock").open("a") as lock:
