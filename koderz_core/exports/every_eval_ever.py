@@ -19,6 +19,7 @@ from koderz_core.exports.every_eval_ever_samples import METRIC, VERSION, Evaluat
 from koderz_core.exports.recording import Recording, import_name
 from koderz_core.models.pricing import publisher_of
 from koderz_core.records import Configuration
+from koderz_core.records.marks import RateKind, marks_of
 from koderz_core.records.plans import IMPORTED, SOME_SCRIPTED
 from koderz_core.records.rows import CallRow, ExperimentRow
 from koderz_core.report.dump import DumpFile
@@ -35,6 +36,7 @@ _KINDS = {
     "held_out": "tests that the strategy did not see",
     "oracle": "the tests that also decide when the strategy stops, so the rate is an upper bound of the rate on "
     "held-out tests",
+    "mixed": "tests of different kinds; the metadata of each sample states its kind (koderz_score_kind)",
     "reported": "the tool that wrote the imported file; koderz did not run the programs",
 }
 _SEARCHED = " The prompts contained results of a web search, which may contain solutions."
@@ -49,6 +51,11 @@ class _Measured:
     evaluation: Evaluation
     rows: tuple[ExperimentRow, ...]
     call: CallRow | None
+
+    @property
+    def kind(self) -> RateKind | None:
+        """Which tests score the experiments."""
+        return marks_of(((row.problem, row.score_kind) for row in self.rows), saw_base_tests=False).kind
 
 
 def write(recordings: Iterable[Recording]) -> Iterator[DumpFile]:
@@ -119,7 +126,6 @@ def _folders(dataset: str, model: str) -> Iterator[str]:
 def _aggregate(of: _Measured, samples: DumpFile) -> dict[str, Json]:
     provenance = of.recording.provenance
     ended = [row.finished_at for row in of.rows if row.finished_at is not None]
-    reported = of.rows[0].score_kind == "reported"
     return {
         "schema_version": VERSION,
         "evaluation_id": of.evaluation.id,
@@ -137,7 +143,7 @@ def _aggregate(of: _Measured, samples: DumpFile) -> dict[str, Json]:
             ),
         },
         "eval_library": {"name": "unknown", "version": "unknown"}
-        if reported
+        if of.kind == "reported"
         else {
             "name": "koderz",
             "version": provenance.koderz_version,
@@ -184,7 +190,7 @@ def _model(of: _Measured) -> dict[str, Json]:
 
 
 def _result(of: _Measured) -> dict[str, Json]:
-    plan, kind = of.recording.plan, of.rows[0].score_kind
+    plan, kind = of.recording.plan, of.kind
     return {
         "evaluation_result_id": METRIC,
         "evaluation_name": of.evaluation.name,

@@ -18,6 +18,7 @@ from koderz_core.datasets.humaneval import load_humaneval
 
 RUN = ("benchmark", "--problems", "0:4", "--coder", "scripted/weak,scripted/strong", "--strategy", "direct,supervised")
 MORE = ("--max-iterations", "2", "--repeats", "2", "--name", "own")
+OWN = ("--coder", "scripted/strong", "--max-iterations", "1", "--name", "own")
 PROBLEM = load_humaneval(load_settings()).problems[0]
 
 TOKENS = {"input_tokens": 100, "output_tokens": 50, "total_tokens": 450, "reasoning_tokens": 200}
@@ -159,6 +160,18 @@ def test_an_aggregate_has_the_rate_and_the_interval_of_the_comparison(koderz: An
         found[label] = result["score_details"]["score"], interval["lower"], interval["upper"]
         assert result["score_details"]["uncertainty"]["num_samples"] == 8
     assert found == compared
+
+
+def test_an_aggregate_of_problems_with_scores_of_different_kinds_says_so(
+    koderz: Any, tmp_path: Path, two_kinds: Path
+) -> None:
+    koderz("benchmark", "--dataset", two_kinds, "--strategy", "supervised", "--no-baselines", *OWN)
+    (file,), (samples,) = exported(koderz, tmp_path / "out", "own")
+    (result,) = json.loads(file.read_text())["evaluation_results"]
+    assert result["metric_config"]["additional_details"]["score_kind"] == "mixed"
+    assert "tests of different kinds" in result["metric_config"]["evaluation_description"]
+    kinds = [json.loads(row)["metadata"]["koderz_score_kind"] for row in samples.read_text().splitlines()]
+    assert kinds == ["oracle", "held_out"]
 
 
 def test_the_models_of_a_loop_and_all_their_messages_are_exported(koderz: Any, tmp_path: Path) -> None:
