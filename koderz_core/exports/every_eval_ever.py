@@ -218,9 +218,8 @@ def _result(of: _Measured) -> dict[str, Json]:
 
 
 def _score(of: _Measured) -> dict[str, Json]:
-    plan = of.recording.plan
     rate = clustered(counted((row.problem, row.outcome == "solved") for row in of.rows), _CONFIDENCE)
-    planned = len(plan.problems) * plan.repeats
+    planned = sum(each.configuration == of.configuration.id for each in of.recording.plan.experiments())
     return {
         "score": rate.value,
         "details": _texts(

@@ -61,7 +61,7 @@ class _Log:
         experiments = {planned.id: planned for planned in self.recording.plan.experiments()}
         ended = (each for each in self.recording.transcripts(self.configuration.id) if _has_result(each))
         samples = [self._sample(each, experiments[each.details.experiment.id]) for each in ended]
-        planned = len(self.recording.plan.problems) * self.recording.plan.repeats
+        planned = sum(each.configuration == self.configuration.id for each in experiments.values())
         kinds = dict.fromkeys(kind for sample in samples for kind in sample.scores or ())
         log = EvalLog(
             status="success" if len(samples) == planned else "cancelled",

@@ -200,6 +200,16 @@ def test_an_experiment_without_a_result_has_no_sample_and_is_counted(koderz: Any
     assert [json.loads(row)["sample_id"] for row in samples.read_text().splitlines()] == ["1"]
 
 
+def test_the_samples_of_other_shards_are_not_missing_from_the_aggregate_of_a_shard(koderz: Any, tmp_path: Path) -> None:
+    koderz("benchmark", "--problems", "0:4", "--strategy", "supervised", "--no-baselines", *OWN, "--shard", "1/2")
+    (file,), (samples,) = exported(koderz, tmp_path / "out")
+    (result,) = json.loads(file.read_text())["evaluation_results"]
+    number = len(samples.read_text().splitlines())
+    assert 0 < number < 4
+    details = result["score_details"]["details"]
+    assert (details["planned_samples"], details["samples_without_result"]) == (str(number), "0")
+
+
 def test_names_from_a_file_make_no_unsafe_path(koderz: Any, tmp_path: Path) -> None:
     names = ("../../../etc/passwd", "con/aux", "a:b*?/..", "data/data")
     for number, name in enumerate(names):
