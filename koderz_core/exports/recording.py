@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any
 
 from koderz_core.records import Configuration, Plan, Problem, Tier
 from koderz_core.records.plans import IMPORTED
@@ -25,9 +25,9 @@ class Transcript:
 
     @property
     def tier(self) -> Tier | None:
-        """The highest tier of a model that was called."""
-        called = {call.tier for call in self.details.calls if call.tier is not None}
-        return max(called, key=get_args(Tier).index, default=None)
+        """The tier of the coder that was called first; without a coder, of the model that was called first."""
+        calls = self.details.calls
+        return next((call.tier for call in [call for call in calls if call.role == "coder"] or calls), None)
 
     def messages(self, call: CallRow) -> tuple[tuple[str, str], ...]:
         """Role and content of each message that a call sent."""

@@ -163,7 +163,7 @@ class Imports:
         if dataset:
             results = recognise(order.file, file.results, dataset, trust_ids=order.trust_ids)
             file = replace(file, results=results)
-        tiers = {result.model: result.tier or tier_of_name(result.model) for result in file.results} | dict(order.tiers)
+        tiers = _tiers(order, file)
         read = hashlib.sha256(repr((file.results, sorted(tiers.items()))).encode()).hexdigest()[:16]
         sha256 = hashlib.sha256(file.content).hexdigest()
         source = Source(
@@ -293,6 +293,12 @@ class Imports:
 
     def _path(self, plan: Plan) -> Path:
         return self._settings.journals_dir / f"{plan.id}.jsonl"
+
+
+def _tiers(order: ImportOrder, file: ResultFile) -> Mapping[str, Tier]:
+    """The tier of each model: the one that the order states, else the first one in the file, else that of its name."""
+    stated = {result.model: result.tier for result in reversed(file.results) if result.tier}
+    return {result.model: tier_of_name(result.model) for result in file.results} | stated | dict(order.tiers)
 
 
 def _priced(file: ResultFile, prices: Mapping[str, tuple[float, float]]) -> ResultFile:

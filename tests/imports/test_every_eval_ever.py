@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -187,6 +188,27 @@ def test_the_models_of_a_loop_and_all_their_messages_are_exported(koderz: Any, t
         call["turn_idx"] for call in calls
     ]
     assert row["input"]["raw"] == PROBLEM.public.prompt
+
+
+def test_a_loop_with_a_frontier_reviewer_is_imported_with_the_tier_of_its_coder(
+    koderz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KODERZ_TIERS", '{"scripted/weak": "local", "scripted/strong": "frontier"}')
+    command = ("benchmark", "--problems", "0", "--coder", "scripted/weak", "--reviewer", "scripted/strong")
+    more = ("--max-iterations", "3", "--checkpoint-interval", "1", "--no-baselines", "--name", "own")
+    koderz(*command, "--strategy", "supervised", *more)
+    _, (samples,) = exported(koderz, tmp_path / "out", "own")
+    metadata = json.loads(samples.read_text())["metadata"]
+    assert {call["role"]: call["model"] for call in json.loads(metadata["calls"])}["reviewer"] == "scripted/strong"
+    assert metadata["tier"] == "local"
+    assert re.search(r"supervised.* +local", koderz("import", samples, "--preview").out)
+
+
+def test_the_first_tier_that_a_file_of_koderz_states_counts(koderz: Any, tmp_path: Path) -> None:
+    own = {"metadata__koderz_configuration": "gpt-4o", "metadata__koderz_score_kind": "reported"}
+    tiers = ({"metadata__tier": "local"}, {"metadata__tier": "frontier"}, {})
+    rows = [line(sample_id=str(place), **own, **tier) for place, tier in enumerate(tiers)]
+    assert re.search(r"gpt-4o +local", koderz("import", written(tmp_path / "in.jsonl", *rows), "--preview").out)
 
 
 def test_an_experiment_without_a_result_has_no_sample_and_is_counted(koderz: Any, tmp_path: Path) -> None:
