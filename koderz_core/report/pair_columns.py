@@ -116,7 +116,8 @@ def _valid(pair: Pair) -> Pair:
     if not pair.sequential:
         return pair
     test = replace(pair.test, p=None, low=None, high=None)
-    return replace(pair, test=test, p_adjusted=None, worst=None, match=None)
+    worst = pair.worst and replace(pair.worst, p=None)  # the bounds of the difference remain valid
+    return replace(pair, test=test, p_adjusted=None, worst=worst, match=None)
 
 
 def _registered(comparison: Comparison, pair: Pair) -> str | None:
@@ -136,7 +137,7 @@ def _difference_cases(worst: WorstCase | None) -> str | None:
 
 
 def _p_worst(worst: WorstCase | None) -> str | None:
-    return chance(worst.p) if worst else None
+    return chance(worst.p) if worst and worst.p is not None else None
 
 
 def _never(even: BreakEven | None) -> str | None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
+from msgspec import structs
 
 from koderz_core.analysis.comparison import Comparison, compare
 from koderz_core.records.progress import SummaryRow, TierCost
@@ -126,6 +127,18 @@ def test_words_and_numbers_say_the_same() -> None:
     assert (pair["break_even_usd"], pair["break_even_low_is"]) == (None, "reached")
     assert [row["letter"] for row in configuration_rows(comparison)] == ["A", "B"]
     assert {row["letter"] for row in curve_rows(comparison, "usd")} == {"A", "B"}
+
+
+def test_a_sequential_pair_keeps_the_bounds_that_missing_results_set_to_its_difference() -> None:
+    *ended, last = [trial for entry in TWO for trial in trials(*entry)]
+    fixed = compare([row(*entry) for entry in TWO], [*ended, structs.replace(last, outcome="error")])
+    found = replace(fixed, pairs=tuple(replace(pair, sequential=True) for pair in fixed.pairs))
+    names = ("missing", "difference_worst", "difference_best", "p_worst")
+    assert [[pair_rows(each)[0][name] for name in names] for each in (fixed, found)] == [
+        [1, -0.25, 0.0, 1.0],
+        [1, -0.25, 0.0, None],
+    ]
+    assert "p worst" not in pairs_table(found).columns
 
 
 def test_a_curve_is_read_off_at_a_few_places() -> None:
