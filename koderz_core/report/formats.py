@@ -199,13 +199,13 @@ def span(share: float | None, low: float | None, high: float | None) -> str:
     """A share with its interval, as in ``rate``."""
     if share is None or low is None or high is None:
         return "-"
-    return f"{share:.0%} [{low * 100:.0f}, {high * 100:.0f}]".replace("%", " %")
+    return f"{percent(share)} [{low * 100:.0f}, {high * 100:.0f}]"
 
 
 def share_cases(cases: Cases) -> str:
     """``53 to 95 %``: a share in the worst and in the best case of missing results."""
-    worst, best = (f"{100 * share:.0f}" for share in (cases.worst, cases.best))
-    return f"{worst} %" if worst == best else f"{worst} to {best} %"
+    worst, best = percent(cases.worst), percent(cases.best)
+    return worst if worst == best else f"{worst.removesuffix(' %')} to {best}"
 
 
 def case_bounds(row: ConfigurationFigures) -> str | None:

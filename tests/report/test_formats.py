@@ -6,8 +6,9 @@ from math import inf, nan
 
 import pytest
 
+from koderz_core.analysis.bounds import Cases
 from koderz_core.analysis.rates import wilson
-from koderz_core.report.formats import chance, count, duration, isolation, money, plain, rate
+from koderz_core.report.formats import chance, count, duration, isolation, money, plain, rate, share_cases
 
 
 @pytest.mark.parametrize(
@@ -44,6 +45,13 @@ def test_a_tier_is_told_with_its_self_test_and_limited_is_marked() -> None:
 def test_a_rate_shows_its_interval() -> None:
     assert rate(wilson(102, 164)) == "62 % [55, 69]"
     assert rate(wilson(0, 0)) == "-"
+
+
+def test_a_share_of_nearly_all_is_not_rounded_to_all() -> None:
+    assert rate(wilson(377, 378)) == ">99 % [99, 100]"
+    assert rate(wilson(378, 378)) == "100 % [99, 100]"
+    assert share_cases(Cases(377 / 378, 1.0)) == ">99 to 100 %"
+    assert share_cases(Cases(0.534, 0.996)) == "53 to >99 %"
 
 
 @pytest.mark.parametrize(
