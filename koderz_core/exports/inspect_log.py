@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,6 +15,7 @@ from koderz_core.exports.inspect_events import Events, messages, output, score_o
 from koderz_core.exports.recording import Recording, Transcript, import_name
 from koderz_core.prompts.markdown import fenced
 from koderz_core.records import Configuration, Experiment, ScoreKind, Verdict
+from koderz_core.records.rows import CallRow
 from koderz_core.report.dump import DumpFile
 from koderz_core.times import iso
 
@@ -59,7 +60,7 @@ class _Log:
         from inspect_ai.log import EvalLog, EvalPlan, EvalPlanStep, recompute_metrics  # noqa: PLC0415 (as above)
 
         experiments = {planned.id: planned for planned in self.recording.plan.experiments()}
-        ended = (each for each in self.recording.transcripts(self.configuration.id) if _has_result(each))
+        ended = [each for each in self.recording.transcripts(self.configuration.id) if _has_result(each)]
         samples = [self._sample(each, experiments[each.details.experiment.id]) for each in ended]
         planned = sum(each.configuration == self.configuration.id for each in experiments.values())
         kinds = dict.fromkeys(kind for sample in samples for kind in sample.scores or ())
@@ -67,7 +68,7 @@ class _Log:
             status="success" if len(samples) == planned else "cancelled",
             eval=self._spec(list(dict.fromkeys(sample.id for sample in samples)), list(kinds)),
             plan=EvalPlan(steps=[EvalPlanStep(solver=self.configuration.strategy, params=self._settings())]),
-            stats=_stats(samples),
+            stats=_stats(samples, [call for each in ended for call in each.details.calls]),
             samples=samples,
         )
         recompute_metrics(log)
@@ -151,7 +152,7 @@ class _Log:
             scores=None if score is None else {kind: score},
             metadata=_measures(transcript, planned),
             events=events.made,
-            model_usage=_usages(transcript),
+            model_usage=_usages(transcript.details.calls),
             started_at=iso(start),
             completed_at=iso(end),
             total_time=row.seconds,
@@ -224,10 +225,10 @@ def _first_prompt(transcript: Transcript) -> str:
     return next(sent, "")
 
 
-def _usages(transcript: Transcript) -> dict[str, Any]:  # Any: a ModelUsage of inspect_ai
+def _usages(calls: Sequence[CallRow]) -> dict[str, Any]:  # Any: a ModelUsage of inspect_ai
     """The usage of each model. A model with an answer of unknown usage is left out."""
     found: defaultdict[str, list[Any]] = defaultdict(list)
-    for call in transcript.details.calls:
+    for call in calls:
         if call.state == "finished" or call.input_tokens is not None:
             found[call.model].append(usage(call))
     return {model: _sum(usages) for model, usages in found.items() if None not in usages}
@@ -242,15 +243,11 @@ def _sum(usages: list[Any]) -> Any:  # Any: a ModelUsage of inspect_ai
     return total.model_copy(update={"total_cost": None if None in costs else sum(costs)})
 
 
-def _stats(samples: list[Any]) -> Any:  # Any: classes of inspect_ai
+def _stats(samples: list[Any], calls: Sequence[CallRow]) -> Any:  # Any: classes of inspect_ai
     from inspect_ai.log import EvalStats  # noqa: PLC0415 (as above)
 
-    found: defaultdict[str, list[Any]] = defaultdict(list)
-    for sample in samples:
-        for model, used in sample.model_usage.items():
-            found[model].append(used)
     return EvalStats(
         started_at=min((sample.started_at for sample in samples), default=""),
         completed_at=max((sample.completed_at for sample in samples), default=""),
-        model_usage={model: _sum(usages) for model, usages in found.items()},
+        model_usage=_usages(calls),
     )

@@ -124,6 +124,22 @@ def test_a_transcript_has_every_call_and_every_test_in_the_order_of_the_loop(kod
     assert set(weak.eval.model_roles) == {"spec", "coder", "reviewer"}
 
 
+def test_the_totals_of_a_log_omit_a_model_with_a_call_of_unknown_usage(koderz: Any, tmp_path: Path) -> None:
+    table = tmp_path / "table.csv"
+    table.write_text("p,ok,in,out\na/1,1,10,3\na/2,0,,\n")
+    columns = "problem=p,passed=ok,input_tokens=in,output_tokens=out"
+    koderz("import", table, "--map", columns, "--dataset", "mine", "--model", "m", "--name", "own")
+    (log,) = map(read_eval_log, exported(koderz, tmp_path / "logs"))
+    assert [len(sample.model_usage) for sample in log.samples] == [1, 0]
+    assert log.stats.model_usage == {}
+
+
+def test_the_log_of_a_shard_that_has_ended_is_complete(koderz: Any, tmp_path: Path) -> None:
+    koderz(*RUN, "--strategy", "supervised", "--shard", "1/2")
+    koderz("export", "--format", "inspect", "--out", tmp_path / "logs")
+    assert {read_eval_log(file).status for file in (tmp_path / "logs").iterdir()} == {"success"}
+
+
 def test_the_program_of_a_log_is_the_returned_one_even_if_it_contains_a_fence() -> None:
     problem = load_humaneval(load_settings()).problems[0].public
     program = f'def {problem.entry_point}(a, b):\n    """\n```python\nx = 1\n```\n````\n    """\n    return True'
