@@ -14,8 +14,8 @@ from koderz_core.errors import UsageError
 from koderz_core.exports.inspect_events import Events, messages, output, score_of, usage
 from koderz_core.exports.recording import Recording, Transcript, import_name
 from koderz_core.prompts.markdown import fenced
-from koderz_core.records import Configuration, Experiment, ScoreKind, Verdict
-from koderz_core.records.rows import CallRow
+from koderz_core.records import Configuration, Experiment, Verdict
+from koderz_core.records.rows import CallRow, ExperimentRow
 from koderz_core.report.dump import DumpFile
 from koderz_core.times import iso
 
@@ -61,12 +61,12 @@ class _Log:
 
         experiments = {planned.id: planned for planned in self.recording.plan.experiments()}
         ended = [each for each in self.recording.transcripts(self.configuration.id) if _has_result(each)]
-        samples = [self._sample(each, experiments[each.details.experiment.id]) for each in ended]
+        scorer = _scorer(each.details.experiment for each in ended)
+        samples = [self._sample(each, experiments[each.details.experiment.id], scorer) for each in ended]
         planned = sum(each.configuration == self.configuration.id for each in experiments.values())
-        kinds = dict.fromkeys(kind for sample in samples for kind in sample.scores or ())
         log = EvalLog(
             status="success" if len(samples) == planned else "cancelled",
-            eval=self._spec(list(dict.fromkeys(sample.id for sample in samples)), list(kinds)),
+            eval=self._spec(list(dict.fromkeys(sample.id for sample in samples)), scorer),
             plan=EvalPlan(steps=[EvalPlanStep(solver=self.configuration.strategy, params=self._settings())]),
             stats=_stats(samples, [call for each in ended for call in each.details.calls]),
             samples=samples,
@@ -74,7 +74,7 @@ class _Log:
         recompute_metrics(log)
         return log
 
-    def _spec(self, problems: list[str], scorers: list[ScoreKind]) -> Any:  # Any: an EvalSpec of inspect_ai
+    def _spec(self, problems: list[str], scorer: str) -> Any:  # Any: an EvalSpec of inspect_ai
         from inspect_ai.log import EvalConfig, EvalDataset, EvalSpec  # noqa: PLC0415 (as above)
 
         plan, provenance = self.recording.plan, self.recording.provenance
@@ -110,7 +110,7 @@ class _Log:
                 "conditions": dict(plan.conditions),
                 "journal_sha256": provenance.journal_sha256,
             },
-            scorers=[{"name": kind, "metrics": [{"name": name} for name in _METRICS]} for kind in scorers],
+            scorers=[{"name": scorer, "metrics": [{"name": name} for name in _METRICS]}] if scorer else [],
         )
 
     def _settings(self) -> dict[str, Any]:  # Any: JSON
@@ -124,7 +124,7 @@ class _Log:
         made = {role: [ModelConfig(model=model) for model in members] for role, members in roles}
         return {role: members if len(members) > 1 else members[0] for role, members in made.items() if members}
 
-    def _sample(self, transcript: Transcript, planned: Experiment) -> Any:  # Any: an EvalSample of inspect_ai
+    def _sample(self, transcript: Transcript, planned: Experiment, scorer: str) -> Any:  # Any: an EvalSample
         from inspect_ai.log import EvalError, EvalSample  # noqa: PLC0415 (as above)
         from inspect_ai.model import ModelOutput  # noqa: PLC0415 (as above)
 
@@ -134,14 +134,13 @@ class _Log:
         if row.outcome == "error":
             error = EvalError(message=row.error or "unknown", traceback="", traceback_ansi="")
         score = None if error else _score(transcript)
-        kind = row.score_kind or "reported"
         answer = ModelOutput.from_content(
             self._answering(transcript), NO_PROGRAM if program is None else fenced(program.rstrip())
         )
         start, end = row.started_at or 0.0, row.finished_at or 0.0
         events = Events(transcript, start)
         events.add_steps()
-        events.add_error(error, end) if error else events.add_score(kind, score, end)
+        events.add_error(error, end) if error else events.add_score(scorer, score, end)
         return EvalSample(
             id=row.problem,
             epoch=row.repeat + 1,
@@ -149,7 +148,7 @@ class _Log:
             target=problem.canonical_solution if problem else "",
             messages=_conversation(transcript),
             output=answer,
-            scores=None if score is None else {kind: score},
+            scores=None if score is None else {scorer: score},
             metadata=_measures(transcript, planned),
             events=events.made,
             model_usage=_usages(transcript.details.calls),
@@ -169,6 +168,15 @@ class _Log:
 def _has_result(transcript: Transcript) -> bool:
     row = transcript.details.experiment
     return row.state == "finished" and row.outcome in ("solved", "unsolved", "error")
+
+
+def _scorer(rows: Iterable[ExperimentRow]) -> str:
+    """The name of the only scorer of a log, because Inspect averages the scores of each scorer separately.
+
+    It is the kind of all scores, or ``mixed`` if they differ; "" without a score.
+    """
+    kinds = {row.score_kind or "reported" for row in rows if row.outcome != "error"}
+    return "mixed" if len(kinds) > 1 else next(iter(kinds), "")
 
 
 def _score(transcript: Transcript) -> Any:  # Any: a Score of inspect_ai
@@ -192,6 +200,7 @@ def _measures(transcript: Transcript, planned: Experiment) -> dict[str, Any]:  #
         "tier": transcript.tier,
         "seed": planned.seed,
         "outcome": row.outcome,
+        "score_kind": row.score_kind,
         "stop_reason": row.reason,
         "failure": row.failure,
         "iterations": row.iterations,

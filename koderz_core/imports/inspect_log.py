@@ -28,7 +28,7 @@ _OPTIONS: Mapping[str, Any] = {  # Any: arguments of inspect_ai
     "resolve_attachments": "core",
     "exclude_fields": {"events", "store", "timelines", "messages"},
 }
-_REPORTED = "reported"  # the scorer of results that an imported file stated
+_REPORTED = "reported"  # the kind of scores that an imported file stated; earlier logs have it only as the scorer
 _NO_MODEL = "none/none"
 _NO_ANSWER = "N"  # Inspect counts it as incorrect
 _NO_RESULT = (None, "")
@@ -127,7 +127,8 @@ class _Log:
         }
         usd = number(row, "cost_usd")
         error = _error(sample)
-        given = None if self._own and self.scorer == _REPORTED else text(row, "output")
+        kind = (sample.metadata.get("score_kind") or self.scorer) if self._own else ""
+        given = None if kind == _REPORTED else text(row, "output")
         return Result(
             place,
             self._model,

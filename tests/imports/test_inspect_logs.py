@@ -134,6 +134,19 @@ def test_the_totals_of_a_log_omit_a_model_with_a_call_of_unknown_usage(koderz: A
     assert log.stats.model_usage == {}
 
 
+def test_a_log_with_scores_of_different_kinds_has_one_scorer_and_is_imported(
+    koderz: Any, tmp_path: Path, two_kinds: Path
+) -> None:
+    command = ("benchmark", "--dataset", two_kinds, "--strategy", "supervised", "--no-baselines", "--name", "own")
+    koderz(*command, "--coder", "scripted/strong", "--max-iterations", "1")
+    (file,) = exported(koderz, tmp_path / "logs")
+    log = read_eval_log(file)
+    assert [(score.name, score.metrics["accuracy"].value) for score in log.results.scores] == [("mixed", 1.0)]
+    assert [sample.metadata["score_kind"] for sample in log.samples] == ["oracle", "held_out"]
+    assert koderz("import", file, "--dataset", two_kinds, "--name", "back").code == 0
+    assert rows(koderz, "back") == rows(koderz, "own")
+
+
 def test_the_log_of_a_shard_that_has_ended_is_complete(koderz: Any, tmp_path: Path) -> None:
     koderz(*RUN, "--strategy", "supervised", "--shard", "1/2")
     koderz("export", "--format", "inspect", "--out", tmp_path / "logs")
