@@ -16,6 +16,7 @@ from urllib.parse import SplitResult
 
 from koderz_core.addresses import address, secrets_of
 from koderz_core.redaction import SHORTEST
+from koderz_core.times import clamp
 
 if TYPE_CHECKING:
     import httpx
@@ -26,7 +27,6 @@ Attribute = str | bool | int | float | Sequence[str]
 Attributes = Mapping[str, Attribute | None]
 """None: unknown, and not written."""
 Fields = dict[str, Any]  # Any: a JSON object
-_LATEST = 1.8e10  # seconds: the field has 64 bits
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +126,7 @@ def encoded(attributes: Attributes) -> list[Fields]:
 
 def nanoseconds(at: float) -> str:
     """A time in seconds since 1970, in nanoseconds."""
-    return str(round(min(max(at, 0.0), _LATEST) * 1e9))
+    return str(round(clamp(at) * 1e9))
 
 
 def _value(value: Attribute) -> Fields:

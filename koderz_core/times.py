@@ -1,12 +1,20 @@
 """Times as text. koderz stores times as seconds since 1970. Texts state UTC or are ISO 8601, except ``local_second``.
 
-A time may come from another person's journal: an impossible one is shown as ``?``.
+A time may come from another person's journal: an impossible one is shown as ``?``. Formats of other tools that require
+a time receive the nearest possible one (``clamp``).
 """
 
 from __future__ import annotations
 
 import time
 from datetime import UTC, datetime
+
+_LATEST = 1.8e10  # seconds: in nanoseconds, it fits into 64 bits
+
+
+def clamp(at: float) -> float:
+    """The nearest time from 1970 to 2540."""
+    return min(max(at, 0.0), _LATEST)
 
 
 def utc(at: float) -> datetime:

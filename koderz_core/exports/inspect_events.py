@@ -12,7 +12,7 @@ from koderz_core.records import Sampling, TestFailure, Verdict
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.rows import CallRow, IterationRow, Step
 from koderz_core.report.formats import note_title
-from koderz_core.times import utc
+from koderz_core.times import clamp, utc
 
 _STOPS = {"stop": "stop", "length": "max_tokens", "refused": "content_filter", "empty": "stop", "timeout": "unknown"}
 """How an answer ended, in the words of Inspect."""
@@ -23,7 +23,7 @@ class Events:
     """The events of one experiment; ``made`` has them in order."""
 
     def __init__(self, transcript: Transcript, start: float) -> None:
-        """``start``: of the experiment, in seconds since 1970."""
+        """``start``: of the experiment, in seconds since 1970, a possible time."""
         self._transcript, self._start, self._now = transcript, start, start
         self._spans: list[str] = []
         self._number = 0
@@ -81,7 +81,7 @@ class Events:
             config=config(call.honoured or call.sampling),
             output=output(self._transcript, call),
             error=None if call.state == "finished" else call.message or call.state,
-            completed=None if call.seconds is None else utc(call.at + call.seconds),
+            completed=None if call.seconds is None else utc(clamp(call.at + call.seconds)),
             working_time=call.seconds,
             metadata=known(
                 {
@@ -126,7 +126,7 @@ class Events:
         self._spans.pop()
 
     def _add(self, kind: Any, **fields: Any) -> None:  # Any: a class of inspect_ai, and its fields
-        now = max(self._now, self._start)
+        now = clamp(max(self._now, self._start))
         span = self._spans[-1] if self._spans else None
         self.made.append(
             kind(uuid=self._id("event"), span_id=span, timestamp=utc(now), working_start=now - self._start, **fields)

@@ -6,7 +6,6 @@ import tempfile
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ from koderz_core.prompts.markdown import fenced
 from koderz_core.records import Configuration, Experiment, Verdict
 from koderz_core.records.rows import CallRow, ExperimentRow
 from koderz_core.report.dump import DumpFile
-from koderz_core.times import iso
+from koderz_core.times import clamp, iso, utc
 
 NO_PROGRAM = "No program was returned."
 _TASK = 40  # characters of a dataset's name in the name of a file
@@ -53,8 +52,8 @@ class _Log:
         name = self.recording.plan.dataset.name[:_TASK]
         task = "".join(letter if letter.isascii() and letter.isalnum() else "-" for letter in name)
         benchmark, configuration = (id_.partition("_")[2] for id_ in (self.recording.plan.id, self.configuration.id))
-        time = datetime.fromtimestamp(self.recording.provenance.opened_at, UTC).strftime("%Y-%m-%dT%H-%M-%S")
-        return f"{time}_{task}_{configuration}{benchmark}.eval"
+        time = utc(clamp(self.recording.provenance.opened_at))
+        return f"{time:%Y-%m-%dT%H-%M-%S}_{task}_{configuration}{benchmark}.eval"
 
     def made(self) -> Any:  # Any: an EvalLog of inspect_ai
         from inspect_ai.log import EvalLog, EvalPlan, EvalPlanStep, recompute_metrics  # noqa: PLC0415 (as above)
@@ -84,7 +83,7 @@ class _Log:
             run_id=plan.id,
             task_id=f"{self.configuration.id}-{plan.id}",
             eval_id=f"{self.configuration.id}-{plan.id}",
-            created=iso(provenance.opened_at),
+            created=iso(clamp(provenance.opened_at)),
             task=plan.dataset.name,
             task_display_name=f"{plan.dataset.name}: {self.label}",
             task_args=self._settings(),
@@ -137,7 +136,7 @@ class _Log:
         answer = ModelOutput.from_content(
             self._answering(transcript), NO_PROGRAM if program is None else fenced(program.rstrip())
         )
-        start, end = row.started_at or 0.0, row.finished_at or 0.0
+        start, end = clamp(row.started_at or 0.0), clamp(row.finished_at or 0.0)
         events = Events(transcript, start)
         events.add_steps()
         events.add_error(error, end) if error else events.add_score(scorer, score, end)

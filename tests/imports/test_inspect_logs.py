@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import pytest
 from sample import only_whole, thinned
 
-from koderz_core.config import load_settings
+from koderz_core.config import Settings, load_settings
 from koderz_core.datasets.humaneval import load_humaneval
 from koderz_core.prompts.extraction import extract
 from koderz_core.prompts.markdown import fenced
@@ -145,6 +146,21 @@ def test_a_log_with_scores_of_different_kinds_has_one_scorer_and_is_imported(
     assert [sample.metadata["score_kind"] for sample in log.samples] == ["oracle", "held_out"]
     assert koderz("import", file, "--dataset", two_kinds, "--name", "back").code == 0
     assert rows(koderz, "back") == rows(koderz, "own")
+
+
+@pytest.mark.parametrize(("at", "year"), [("1.7e12", 2540), ("1e300", 2540), ("-1e18", 1970)])
+def test_an_impossible_time_in_a_journal_becomes_the_nearest_possible_one(
+    koderz: Any, tmp_path: Path, settings: Settings, at: str, year: int
+) -> None:
+    written = (Path(__file__).parents[1] / "golden" / "schema-1.jsonl").read_text()
+    journal = settings.journals_dir / f"{json.loads(written.splitlines()[0])['event']['benchmark']}.jsonl"
+    journal.parent.mkdir(parents=True, exist_ok=True)
+    journal.write_text(re.sub(r'"at":[0-9.]+', f'"at":{at}', written))
+    koderz("export", journal.stem, "--format", "inspect", "--out", tmp_path / "logs")
+    logs = [read_eval_log(file) for file in (tmp_path / "logs").iterdir()]
+    assert len(logs) == 4
+    assert {sample.started_at[:4] for log in logs for sample in log.samples} == {str(year)}
+    assert {event.timestamp.year for log in logs for sample in log.samples for event in sample.events} == {year}
 
 
 def test_the_log_of_a_shard_that_has_ended_is_complete(koderz: Any, tmp_path: Path) -> None:
