@@ -75,6 +75,11 @@ class Match:
         return "falls short" if self.p_short <= LEVEL else "undecided"
 
     @property
+    def p_verdict(self) -> float:
+        """The p of the test that gives the verdict: ``p_short`` if a falls short, else ``p_worst``."""
+        return self.p_short if self.verdict == "falls short" else self.p_worst
+
+    @property
     def equivalent(self) -> bool:
         """Whether both directions are excluded; then a also matches, because ``p_worst`` is one of the two p-values."""
         return self.p_equal <= LEVEL

@@ -137,7 +137,7 @@ def registration_numbers(found: Registered) -> Mapping[str, object]:
         "difference": primary.difference,
         "low": matched and matched.low,
         "high": matched and matched.high,
-        "p": matched and matched.p_worst,
+        "p": matched and matched.p_verdict,
         "verdict": matched and matched.verdict,
         "sequential": found.sequential and asdict(found.sequential),
         "experiments_saved": found.left and found.left.experiments,
@@ -157,9 +157,9 @@ def result_words(found: Registered) -> str:
     if matched is None:
         return _NO_RESULT
     so_far = "" if primary.complete else " so far (not all planned experiments have ended)"
-    p = matched.p_short if matched.verdict == "falls short" else matched.p_worst
     gained = points(primary.difference, matched.low, matched.high)
-    return f"{matched.verdict}{so_far}: {gained} percentage points [95 % score interval], one-sided p {chance(p)}"
+    p = chance(matched.p_verdict)
+    return f"{matched.verdict}{so_far}: {gained} percentage points [95 % score interval], one-sided p {p}"
 
 
 def _sequential_words(found: Sequential) -> str:

@@ -122,6 +122,14 @@ def test_every_report_has_the_registration(koderz: Any) -> None:
         assert "<b>none" not in said
 
 
+def test_the_p_value_of_a_registered_result_belongs_to_its_verdict(koderz: Any) -> None:
+    pair = ("--configuration", "direct coder=scripted/weak", "--configuration", "direct coder=scripted/strong")
+    koderz("benchmark", *pair, "--register", "--problems", "0:30", "--name", "mine", "--quiet")
+    (found,) = koderz("compare", "mine", "--format", "json").json["registrations"]
+    assert found["verdict"] == "falls short"
+    assert found["p"] <= 0.025
+
+
 def test_p_values_of_an_extended_or_unfinished_benchmark_are_warned_of(koderz: Any, journals: Path) -> None:
     koderz(*SMALL, "--problems", "0:2", "--name", "mine")
     assert "9.6 %" not in koderz("compare", "mine").out
