@@ -17,7 +17,7 @@ from typing import Any, Literal
 from koderz_core.bundles.archive import BundleFile
 from koderz_core.bundles.privacy import REDACTIONS, Level
 from koderz_core.conditions import HELD_OUT
-from koderz_core.errors import DataError
+from koderz_core.errors import DataError, JournalError
 from koderz_core.events import CallFinished
 from koderz_core.events.tally import ExperimentTally, Tally, added
 from koderz_core.models.providers import sets_context
@@ -96,7 +96,18 @@ def _schema(name: SchemaName) -> Any:  # Any: JSON
 
 
 def kpi(told: Tally) -> Document:
-    """The figures of a journal; the same journal always gives the same figures."""
+    """The figures of a journal; the same journal always gives the same figures. Raises JournalError."""
+    try:
+        return _figures(told)
+    except (LookupError, ValueError, OverflowError, OSError) as error:
+        raise JournalError(
+            f"The figures of {told.opened[-1].benchmark} cannot be computed, because its journal contains an "
+            f"impossible time, configuration or choice ({type(error).__name__}: {error}). Restore the journal from a "
+            "backup, or ask its author for another copy."
+        ) from error
+
+
+def _figures(told: Tally) -> Document:
     header, of = told.opened[-1], list(told.experiments.values())
     totals = added(tally.totals for tally in of)
     configurations = {configuration.id: configuration for configuration in told.plan.configurations}

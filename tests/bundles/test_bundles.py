@@ -22,7 +22,7 @@ from koderz_core.bundles.creation import BundleOptions, Circumstances, make, ope
 from koderz_core.bundles.documents import faults
 from koderz_core.bundles.privacy import Identities
 from koderz_core.config import Settings, load_settings
-from koderz_core.errors import DataError, UsageError
+from koderz_core.errors import DataError, JournalError, UsageError
 from koderz_core.workspace.bundles import bug_report
 
 LEVELS = ("public_safe", "team_safe", "full_internal")
@@ -242,6 +242,13 @@ def test_a_bundle_whose_figures_cannot_be_computed_is_refused(
 
     path = changed(made(opened, recorded, tmp_path), "journal.jsonl", second_part, also_hash=True)
     assert "the figures" in {difference.what for difference in checked_bundle(path).verified.differences}
+
+
+def test_a_journal_whose_figures_cannot_be_computed_is_not_bundled(
+    opened: Workspace, recorded: str, rewrite: Rewrite, tmp_path: Path
+) -> None:
+    with pytest.raises(JournalError, match="impossible time"):
+        made(opened, rewrite(impossible_time), tmp_path)
 
 
 @pytest.mark.parametrize(
