@@ -52,8 +52,9 @@ class Sequential:
 
     ``low``, ``high``: the 95 % confidence sequence of the mean difference. ``e_match``: the largest e-value against the
     hypothesis that a solves less by the margin or more; ``e_short``: against the opposite. A ``missing`` result counts
-    against the claim. ``power``: the chance that the remaining problems decide it, None before the first
-    problem. ``at``: after how many problems it was decided, None if it is not.
+    against the claim. ``power``: the chance that the remaining problems decide it, if each missing result still comes
+    and counts for the claim; None before the first problem. ``at``: after how many problems it was decided, None if it
+    is not.
     """
 
     n: int
@@ -178,7 +179,8 @@ def decide(worst: NDArray[np.float64], best: NDArray[np.float64], planned: int, 
     goal = np.log(1 / LEVEL)
     matched, shorted = _Wealth(worst, -margin, 1), _Wealth(best, -margin, -1)
     match, short = matched.log(), shorted.log()
-    power = np.minimum(1.0, matched.chance(planned, goal) + shorted.chance(planned, goal))
+    hopes = _Wealth(best, -margin, 1), _Wealth(worst, -margin, -1)  # missing results may still come
+    power = np.minimum(1.0, hopes[0].chance(planned, goal) + hopes[1].chance(planned, goal))
     hopeless = (power < LEAST_POWER) & (np.arange(1, worst.shape[1] + 1) < planned)
     outcome = np.select([match >= goal, short >= goal, hopeless], [1, 2, 3], 0)
     first = (outcome > 0).argmax(axis=1)

@@ -83,6 +83,12 @@ def test_a_missing_result_counts_against_each_claim():
     assert Rule(plan)._observed(outcomes | {b: "error"})[0] == Observed(0.0, 1.0)
 
 
+def test_missing_results_do_not_make_a_benchmark_hopeless():
+    missing = Observed(-1.0, 1.0)
+    found = sequential([*observed([0.0, 0.0, 0.0, -1.0]), *[missing] * 6], 164, 0.1)
+    assert (found.decision, found.missing) == (None, 6)
+
+
 def test_experiments_run_problem_by_problem_with_all_repeats_and_the_primary_pair_first():
     plan = a_plan(problems=2, repeats=2)
     ids = [configuration.id for configuration in plan.configurations]
