@@ -96,7 +96,7 @@ class Breaker:
     """A circuit breaker: it opens when one provider keeps failing, and closes when a probe succeeds."""
 
     outcomes: deque[tuple[float, bool]] = field(default_factory=lambda: deque(maxlen=SAMPLES))
-    opened_at: float | None = None  # None: closed
+    opened_at: float | None = None  # since when calls wait for it; None: closed
     _rest_seconds: float = FIRST_REST_SECONDS
     _probe_at: float = 0.0  # when one call may probe whether the provider works again
     _probing: bool = False
@@ -113,9 +113,14 @@ class Breaker:
             return 0.0
         return self._rest_seconds if self._probing else max(0.0, self._probe_at - now)
 
-    def begin(self) -> bool:
-        """Start a call; return whether it is the probe that closes or keeps open the breaker."""
+    def begin(self, now: float) -> bool:
+        """Start a call; return whether it is the probe that closes or keeps open the breaker.
+
+        An outage for which no call has waited for some time counts from now, for example after a benchmark has ended.
+        """
         self._probing = self.opened_at is not None
+        if self._probing and now - self._probe_at > LONGEST_REST_SECONDS:
+            self.opened_at = now
         return self._probing
 
     def succeed(self, now: float) -> None:

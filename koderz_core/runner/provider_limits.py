@@ -106,7 +106,7 @@ class Place:
     def begin(self, admission: Admission, now: float) -> None:
         """Count a call as under way."""
         self._measure_again = self._measure_again or self._out_of_date(now)
-        admission.place, admission.probe = self, self.breaker.begin()
+        admission.place, admission.probe = self, self.breaker.begin(now)
         self.window.under_way += 1
         self.admitted += 1
         self._admitted_at = now

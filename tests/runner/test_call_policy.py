@@ -50,7 +50,7 @@ def test_a_provider_that_says_when_to_come_back_is_not_asked_before() -> None:
 
 def failed(breaker: Breaker, times: int, now: float = 0.0) -> Breaker:
     for _ in range(times):
-        breaker.fail(now, probe=breaker.begin())
+        breaker.fail(now, probe=breaker.begin(now))
     return breaker
 
 
@@ -74,11 +74,11 @@ def test_a_provider_that_often_answers_is_asked_on() -> None:
 def test_a_breaker_that_has_rested_lets_one_call_find_out() -> None:
     breaker = failed(Breaker(), LEAST_SAMPLES)
     assert breaker.seconds_left(FIRST_REST_SECONDS) == 0.0
-    assert breaker.begin()
+    assert breaker.begin(FIRST_REST_SECONDS)
     assert breaker.seconds_left(FIRST_REST_SECONDS) > 0.0
     breaker.succeed(FIRST_REST_SECONDS)
     assert breaker.seconds_left(FIRST_REST_SECONDS) == 0.0
-    assert not breaker.begin()
+    assert not breaker.begin(FIRST_REST_SECONDS)
     assert failed(breaker, 1, FIRST_REST_SECONDS).seconds_left(FIRST_REST_SECONDS) == 0.0
 
 
@@ -94,7 +94,7 @@ def test_a_probe_that_fails_makes_the_rest_longer_up_to_a_limit() -> None:
 
 def test_a_probe_that_was_broken_off_leaves_the_next_one_its_turn() -> None:
     breaker = failed(Breaker(), LEAST_SAMPLES)
-    breaker.forget(probe=breaker.begin())
+    breaker.forget(probe=breaker.begin(FIRST_REST_SECONDS))
     assert breaker.seconds_left(FIRST_REST_SECONDS) == 0.0
 
 

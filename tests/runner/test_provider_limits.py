@@ -147,6 +147,19 @@ def test_patience_ends_with_an_error_that_names_the_setting() -> None:
     assert not caught.value.retryable
 
 
+def test_patience_does_not_include_time_in_which_no_call_was_made() -> None:
+    clock = Clock()
+    endpoint = broken(clock, patience_seconds=20.0)
+    clock.now = 3600.0
+    with endpoint.admitted(REQUEST, slot()) as probe:
+        stopped = Scheduler()
+        stopped.obey("stop")
+        with pytest.raises(Cancelled), endpoint.admitted(REQUEST, slot(stopped)):
+            pytest.fail("a call was made")
+        probe.answer = ANSWER
+    assert not endpoint.shut
+
+
 def test_who_waits_for_a_provider_is_stopped_at_once() -> None:
     endpoint, scheduler = broken(Clock()), Scheduler()
     threading.Timer(0.1, scheduler.obey, ["stop", "exp_1"]).start()
