@@ -200,8 +200,8 @@ def frontier_costs(  # noqa: PLR0913, PLR0917 (one argument per option)
     """Show the success rate and the cost per problem of frontier models with the strategy direct.
 
     koderz does not measure a baseline model again for a new benchmark if an earlier measurement of this model used the
-    same dataset, prompts, sampling and test time limit, and covers all problems of the new benchmark. koderz then
-    reuses the earlier measurement.
+    same dataset, prompts, sampling, test time limit and --max-cost-per-experiment, and covers all problems of the new
+    benchmark. koderz then reuses the earlier measurement.
 
     This command computes all costs from recorded benchmarks. Therefore --prune-days deletes whole benchmarks, as
     `koderz prune` does, with all of their configurations.

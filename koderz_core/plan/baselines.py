@@ -14,7 +14,7 @@ from koderz_core.models.catalogue import resolve
 from koderz_core.plan.command_line import SUPERVISED
 from koderz_core.plan.order import Order, Wanted, configuration
 from koderz_core.records import Configuration, Kind, Plan, Scalar
-from koderz_core.records.plans import CACHE
+from koderz_core.records.plans import CACHE, COST_LIMIT
 from koderz_core.records.trials import Measured, Sought
 from koderz_core.report.formats import money, plain
 from koderz_core.strategies.labels import labels
@@ -71,6 +71,7 @@ def sought(plan: Plan, direct: Configuration, settings: Settings) -> Sought:
     """Return the properties that a measurement must have to replace a direct configuration of a plan."""
     now = {name: value for name, value in conditions((direct,), settings).items() if name not in _IRRELEVANT}
     now |= {name: plan.conditions.get(name) for name in (HELD_OUT, TIME_LIMIT, *of_kinds(get_args(Kind)))}
+    now[COST_LIMIT] = plan.budget.per_experiment_usd
     return Sought(direct, plan.dataset.sha256, now, plan.problems, plan.repeats)
 
 

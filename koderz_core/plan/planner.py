@@ -106,9 +106,9 @@ class Planner:
 
         ``named``: a model that is a baseline too, with the strategy `direct`.
 
-        A stronger model that was already measured on all these problems, with the same prompts and sampling, is not
-        measured again. The exception is a model that this benchmark has started to measure: the same order must always
-        lead to the same benchmark. Without ``reuse``, every baseline is measured.
+        A stronger model that was already measured on all these problems, with the same prompts, sampling and budget of
+        an experiment, is not measured again. The exception is a model that this benchmark has started to measure: the
+        same order must always lead to the same benchmark. Without ``reuse``, every baseline is measured.
         """
         of = self._dataset(dataset)
         if is_open(order):

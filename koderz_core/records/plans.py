@@ -37,6 +37,8 @@ Then the seed of an experiment does not depend on its benchmark, because the sam
 same seed. It still depends on the configuration, the problem and the repeat, so the calls of one benchmark stay
 independent.
 """
+COST_LIMIT = "max_cost_per_experiment"
+"""The budget of an experiment in US dollars, where it is compared like a condition; absent if there is none."""
 IMPORTED = "imported"
 """The strategy of imported configurations, which koderz cannot run."""
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import msgspec
 
 from koderz_core.records import Scalar, Tier
+from koderz_core.records.plans import COST_LIMIT
 from koderz_core.records.progress import RoleCost, SummaryRow, TierCost
 from koderz_core.records.trials import Ground, Measured
 from koderz_core.records.verdicts import WELL_FORMED
@@ -163,10 +164,11 @@ class _Planned:
     problems: tuple[str, ...]
     conditions: Mapping[str, Scalar]
     prompts: Mapping[str, str]
+    cost_limit: float | None
     price_version: str
 
     def ground(self) -> Ground:
-        conditions = _conditions(self.conditions, self.prompts)
+        conditions = _conditions(self.conditions, self.prompts, self.cost_limit)
         return Ground(self.benchmark, self.problems, conditions, self.price_version)
 
 
@@ -182,6 +184,7 @@ class _Direct:
     parameters: Mapping[str, Scalar]
     conditions: Mapping[str, Scalar]
     prompts: Mapping[str, str]
+    cost_limit: float | None
     price_version: str
     at: float
     problems: tuple[str, ...]
@@ -191,18 +194,22 @@ class _Direct:
     def measured(self) -> Measured:
         model = self.models["coder"][0]
         fields = {name: getattr(self, name) for name in Measured.__slots__ if name in _Direct.__slots__}
-        more = {"model": model, "tier": self.tiers.get(model), "conditions": _conditions(self.conditions, self.prompts)}
+        conditions = _conditions(self.conditions, self.prompts, self.cost_limit)
+        more = {"model": model, "tier": self.tiers.get(model), "conditions": conditions}
         return msgspec.convert({**fields, **more}, Measured)
 
 
-def _conditions(planned: Mapping[str, Scalar], prompts: Mapping[str, str]) -> dict[str, Scalar]:
-    """The conditions with the versions of prompts, which older plans did not include."""
-    return {**{f"{name} prompt": version for name, version in prompts.items()}, **planned}
+def _conditions(
+    planned: Mapping[str, Scalar], prompts: Mapping[str, str], cost_limit: float | None
+) -> dict[str, Scalar]:
+    """The conditions with the versions of prompts, which older plans did not include, and the budget of experiments."""
+    limits = {} if cost_limit is None else {COST_LIMIT: cost_limit}
+    return {**{f"{name} prompt": version for name, version in prompts.items()}, **planned, **limits}
 
 
 _GROUNDS = """
 select id as benchmark, plan -> 'problems' as problems, coalesce(plan -> 'conditions', '{}'::json) as conditions,
-    prompt_versions as prompts, price_version
+    prompt_versions as prompts, (plan ->> '$.budget.per_experiment_usd')::double as cost_limit, price_version
 from benchmarks where list_contains($benchmarks::varchar[], id) order by id
 """
 _MEASURED = """
@@ -210,6 +217,7 @@ select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.mo
     any_value(b.tiers) as tiers, any_value(b.dataset) as dataset, any_value(b.dataset_sha256) as dataset_sha256,
     any_value(f.parameters) as parameters, coalesce(any_value(b.plan -> 'conditions'), '{}'::json) as conditions,
     any_value(b.prompt_versions) as prompts, any_value(b.price_version) as price_version,
+    (any_value(b.plan ->> '$.budget.per_experiment_usd'))::double as cost_limit,
     coalesce(max(r.finished_at), any_value(b.opened_at)) as "at",
     list(r.problem order by r.problem, r.repeat) as problems,
     list(r.outcome = 'solved' order by r.problem, r.repeat) as solved,

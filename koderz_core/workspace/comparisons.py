@@ -30,8 +30,8 @@ from koderz_core.plan.costs import Costs
 from koderz_core.plan.order import Order, Wanted, configuration
 from koderz_core.plan.requirements import searches
 from koderz_core.prompts.programs import shape
-from koderz_core.records import Dataset, Plan, Scalar
-from koderz_core.records.plans import scripted
+from koderz_core.records import Budget, Dataset, Plan, Scalar
+from koderz_core.records.plans import COST_LIMIT, scripted
 from koderz_core.records.progress import RoleCost, SummaryRow
 from koderz_core.records.trials import Ground, Measured, Trial
 from koderz_core.report.findings import with_sentences
@@ -72,7 +72,7 @@ __all__ = [
     "problems_of_kind",
 ]
 
-_SAME = ("coding prompt", "extraction prompt", HELD_OUT, TIME_LIMIT)
+_SAME = ("coding prompt", "extraction prompt", HELD_OUT, TIME_LIMIT, COST_LIMIT)
 """The conditions that must agree before a result from another benchmark counts as a baseline."""
 
 
@@ -190,7 +190,9 @@ class Comparisons:
         model = next((name for row in rows for name in self._supervisors(row)), None)
         with suppress(KoderzError):  # the dataset may have changed, or the rows may have several
             dataset, ids = self._common_dataset(rows)
-            order = Order([Wanted(DIRECT, {"coder": model or "MODEL"})], chosen_by(dataset, ids))
+            limit = self.results.grounds({row.benchmark for row in rows})[0].conditions.get(COST_LIMIT)
+            budget = Budget(per_experiment_usd=limit if isinstance(limit, float) else None)
+            order = Order([Wanted(DIRECT, {"coder": model or "MODEL"})], chosen_by(dataset, ids), budget=budget)
             command = plain(command_of(order, dataset.origin.name))
             if model is None:
                 return f"To measure a frontier model alone, replace MODEL with its name and run: {command}"

@@ -11,6 +11,7 @@ import pytest
 from koderz_core import Order, Wanted, Workspace, open_workspace
 from koderz_core.errors import PlanError
 from koderz_core.plan.baselines import baseline_for, sought
+from koderz_core.records import Budget
 
 STRONG, WEAK = "scripted/strong", "scripted/weak"
 ROLES = {"coder": WEAK, "spec": STRONG, "reviewer": STRONG}
@@ -70,8 +71,9 @@ def test_a_stronger_model_that_was_measured_is_not_asked_again_and_that_is_said(
         Order([SUPERVISED], "0:3", repeats=2),
         Order([replace(SUPERVISED, parameters={"max_iterations": 2, "max_tokens": 99})], "0:3"),
         Order([replace(SUPERVISED, parameters={"max_iterations": 2, "chain_of_thought": False})], "0:3"),
+        Order([SUPERVISED], "0:3", budget=Budget(per_experiment_usd=0.5)),
     ],
-    ids=["more problems", "more repeats", "other sampling", "other prompt"],
+    ids=["more problems", "more repeats", "other sampling", "other prompt", "other budget of an experiment"],
 )
 def test_what_was_measured_otherwise_is_measured_again(workspace: Workspace, order: Order) -> None:
     assert coders(workspace, order) == [STRONG, WEAK]
@@ -163,6 +165,20 @@ def test_a_scripted_model_is_no_baseline_from_elsewhere_for_real_ones(workspace:
     (row,) = workspace.results.summaries(plan.id)
     assert workspace.comparisons.measured_elsewhere([row]) is not None
     assert workspace.comparisons.measured_elsewhere([replace(row, models={"coder": ("ollama/it",)})]) is None
+
+
+def test_a_baseline_from_elsewhere_has_the_same_limit_per_experiment(workspace: Workspace, measured: str) -> None:
+    limit = Budget(per_experiment_usd=0.5)
+    plan = workspace.plans.plan(Order([SUPERVISED], "0:3", budget=limit))
+    workspace.runs.run(plan)
+    rows = workspace.results.summaries(plan.id)
+    assert workspace.comparisons.measured_elsewhere(rows) is None
+    assert "--max-cost-per-experiment 0.5" in workspace.comparisons.how_to_measure_baseline(rows)
+    same = workspace.plans.plan(Order([Wanted("direct", {"coder": STRONG})], "0:3", budget=limit))
+    workspace.runs.run(same)
+    found = workspace.comparisons.measured_elsewhere(rows)
+    assert found is not None
+    assert found.benchmark == same.id != measured
 
 
 def test_a_comparison_without_a_baseline_says_how_to_measure_one(workspace: Workspace) -> None:
