@@ -25,7 +25,7 @@ from koderz_core.events import (
     TextStored,
 )
 from koderz_core.journal import read_all
-from koderz_core.records import Completion, Memory, Outcome, fingerprint
+from koderz_core.records import Completion, Memory, Outcome, Plan, fingerprint
 from koderz_core.runner.budget import Spending
 from koderz_core.runner.header import header_then
 
@@ -88,13 +88,14 @@ FINAL: frozenset[Outcome] = frozenset({"solved", "unsolved"})
 class History:
     """The state of a benchmark when a runner takes it over.
 
-    ``outcomes``: how each experiment last ended. ``errors``: the ends of those with an error; ``retry_errors``:
-    these run again. ``texts``: hashes of the texts that the journal holds. ``spending``: the cost of all calls.
-    ``decided``: the decision that ended a sequential benchmark.
+    ``first``: the plan before all extensions. ``outcomes``: how each experiment last ended. ``errors``: the ends of
+    those with an error; ``retry_errors``: these run again. ``texts``: hashes of the texts that the journal holds.
+    ``spending``: the cost of all calls. ``decided``: the decision that ended a sequential benchmark.
     """
 
     retry_errors: bool = False
     header: BenchmarkOpened | None = None
+    first: Plan | None = None
     outcomes: dict[str, Outcome] = field(default_factory=dict)
     errors: dict[str, ExperimentFinished] = field(default_factory=dict)
     texts: set[str] = field(default_factory=set)
@@ -126,6 +127,8 @@ def load(path: Path, *, retry_errors: bool = False) -> History:
     for entry in read_all(path):
         history.spending.add(entry)
         history.header = header_then(history.header, entry.event)
+        if history.first is None and history.header is not None:
+            history.first = history.header.plan
         if isinstance(entry.event, TextStored):
             history.texts.add(entry.event.sha256)
         elif isinstance(entry.event, BenchmarkDecided):

@@ -74,7 +74,7 @@ class Runner:
         self.header = assignment.header if history.header is None else continued(assignment.header, history.header)
         self.asked = assignment.header.plan  # the plan to run now; the recorded plan may hold more
         self.experiments = pilot(self.asked, assignment.pilot)  # the experiments that this runner runs
-        self._stopping = Stopping(assignment.stopping(self.plan), history.lasting, history.decided)
+        self._stopping = Stopping(assignment.stopping(history.first or self.plan), history.lasting, history.decided)
         tasks = remaining_tasks(self.plan, self._still_open(), assignment.problems, history)
         asked = {experiment.id for experiment in self.experiments}
         self.kept_errors = len((history.errors.keys() & asked) - {task.experiment.id for task in tasks})

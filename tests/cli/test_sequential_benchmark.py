@@ -98,6 +98,17 @@ def test_a_changed_decision_is_found_by_verification(koderz: Any, ran: Any, jour
     assert "the decision of " in koderz("verify", journal.stem).out
 
 
+def test_an_extended_benchmark_is_decided_by_its_registered_plan(koderz: Any, journals: Path) -> None:
+    koderz(*RUN, "--problems", "0:10", "--name", "mine")
+    (journal,) = journals.glob("*.jsonl")
+    decided = next(event for event in events(journals) if isinstance(event, BenchmarkDecided))
+    journal.write_bytes(journal.read_bytes().partition(b'"experiment_finished"')[0].rpartition(b"\n")[0] + b"\n")
+    koderz(*RUN, "--problems", "0:60", "--name", "mine")
+    (found,) = koderz("compare", "mine", "--format", "json").json["registrations"]
+    assert [event for event in events(journals) if isinstance(event, BenchmarkDecided)] == [decided]
+    assert (decided.decision, decided.problems) == (found["sequential"]["decision"], found["sequential"]["at"])
+
+
 def test_a_resumed_benchmark_decides_as_if_it_had_not_been_interrupted(koderz: Any, ran: Any, journals: Path) -> None:
     (journal,) = journals.glob("*.jsonl")
     decided = next(event for event in events(journals) if isinstance(event, BenchmarkDecided))
