@@ -27,6 +27,7 @@ from koderz_core.models.catalogue import resolve
 from koderz_core.models.embedded import runtime
 from koderz_core.models.pricing import price_version
 from koderz_core.records import Kind, Plan, Scalar, Tier
+from koderz_core.records.registrations import primary_pair
 
 _LOG = logging.getLogger("koderz")
 
@@ -136,12 +137,15 @@ def _check_same_limit(asked: Plan, recorded: Plan) -> None:
 
 def _check_same_registration(asked: Plan, recorded: Plan) -> None:
     """Raise PlanError for a registration after the first call. Without one, a plan keeps that of the benchmark."""
-    if not asked.registration or asked.registration == recorded.registration:
+    now, then = asked.registration, recorded.registration
+    if not now:
+        return
+    if then and replace(now, a=then.a, b=then.b) == then and primary_pair(asked, now) == primary_pair(recorded, then):
         return
     state = (
         f"The registration of {recorded.id} differs from this plan in the primary comparison, margin, stopping rule or "
         "exclusions"
-        if recorded.registration
+        if then
         else f"{recorded.id} was started without a registration"
     )
     raise PlanError(

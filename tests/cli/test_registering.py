@@ -98,6 +98,14 @@ def test_a_registration_cannot_be_added_or_changed_later(koderz: Any, first: tup
     assert "cannot be added or changed later" in said.err
 
 
+def test_a_registration_is_that_of_its_configurations_in_any_order(koderz: Any) -> None:
+    registered(koderz, "--problems", "0:1", "--name", "mine")
+    options = ("--problems", "0:2", "--name", "mine", "--register", "--quiet")
+    assert koderz("benchmark", *PAIR[2:], *PAIR[:2], *options).code == 0
+    other = koderz("benchmark", "--configuration", "retry coder=scripted/strong", *PAIR[2:], *options)
+    assert "cannot be added or changed later" in other.err
+
+
 def test_other_pairs_are_exploratory(koderz: Any) -> None:
     three = (*SMALL, "--configuration", "direct coder=scripted/weak", "--problems", "0:2", "--name", "mine")
     refused = koderz(*three, "--register")
