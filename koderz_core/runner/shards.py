@@ -276,6 +276,7 @@ def _budget(parts: Sequence[_Part]) -> Budget:
     if all(usd == part.shard.share_usd for part, usd in zip(parts, budgets, strict=True)):
         usd = first.shard.usd
     else:
+        budgets += [first.shard.share_usd] * (first.shard.count - len(parts))  # of the missing shards
         usd = None if None in budgets else fsum(usd for usd in budgets if usd is not None)
     return replace(first.header.plan.budget, usd=usd)
 

@@ -123,6 +123,15 @@ def test_the_budget_is_divided_and_a_merge_says_what_is_left(koderz: Any, two: P
     assert sum(Shard(number, 7, 0.1).share_usd or 0 for number in range(1, 8)) <= 0.1
 
 
+def test_a_partial_merge_includes_the_budgets_of_the_missing_shards(koderz: Any, two: Path, tmp_path: Path) -> None:
+    first, _ = journals(two)
+    lines = first.read_bytes().partition(b'"experiment_started"')[0].splitlines(keepends=True)
+    first.write_bytes(b"".join(lines[:-1]))  # a finished shard would keep its budget
+    koderz("resume", first.stem, "--max-cost", 2, "--data-dir", two)
+    said = koderz("merge", first, "--partial", "--json", "--data-dir", tmp_path / "new").json
+    assert said["budget_usd"] == 2 + 1.5
+
+
 def test_a_merge_keeps_labels_and_notes(koderz: Any, two: Path) -> None:
     end = next(entry.experiment for entry in read_all(journals(two)[1]) if isinstance(entry.event, ExperimentFinished))
     assert koderz("label", end, "odd", "--data-dir", two).code == 0
