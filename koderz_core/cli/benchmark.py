@@ -140,7 +140,7 @@ def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
         code = conclude(opened, FinishedRun.of(runner), options["fail_under"], as_json=as_json)
         show_timing(opened, runner.benchmark, options)
         if options["pilot"] and not as_json:
-            print_plan(opened, offer, options["concurrency"], as_json=False)
+            print_plan(opened, replace(offer, plan=runner.asked), options["concurrency"], as_json=False)
         return BUG if runner.bugs else code
 
 

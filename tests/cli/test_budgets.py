@@ -51,6 +51,11 @@ def test_a_pilot_counts_and_tells_what_the_rest_takes(koderz: Any) -> None:
     assert "3 of them already done" in koderz(*SMALL).err
 
 
+def test_a_pilot_of_a_fork_tells_what_the_rest_of_the_fork_takes(koderz: Any) -> None:
+    koderz(*SMALL)
+    assert "Remaining: 3 experiments." in koderz(*SMALL, "--fork", "--pilot", "3").out
+
+
 def test_what_it_cost_is_told_beside_what_was_forecast(koderz: Any) -> None:
     first, then = koderz(*SMALL, "--pilot", "3"), koderz(*SMALL)
     assert "It cost $0.00 and took" in first.err
