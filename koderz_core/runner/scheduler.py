@@ -258,6 +258,7 @@ class Slot:
         self.needs, self.models, self.problem = needs, models, problem
         self.paused_seconds = 0.0
         self._waiting_calls = 0  # calls of this experiment that wait and need no slot
+        self._released_at = 0.0  # when the first of them started to wait
         self._turn = threading.Lock()  # guards all that changes, and the one slot of all concurrent calls
 
     def step(self) -> None:
@@ -270,10 +271,10 @@ class Slot:
     @contextmanager
     def released(self) -> Iterator[None]:
         """Let other experiments use the slot inside; this time counts as paused. Raises Cancelled afterwards."""
-        begin = time.monotonic()
         with self._turn:
             self._waiting_calls += 1
             if self._waiting_calls == 1:
+                self._released_at = time.monotonic()
                 self._scheduler.release_of(self)
         try:
             yield
@@ -282,7 +283,7 @@ class Slot:
                 self._waiting_calls -= 1
                 if not self._waiting_calls:
                     self._scheduler.reacquire(self)
-                    self.paused_seconds += time.monotonic() - begin
+                    self.paused_seconds += time.monotonic() - self._released_at
 
     def wait(self, seconds: float) -> None:
         """Return when the next step may be taken, after at least ``seconds``. Raises Cancelled when it is stopped."""

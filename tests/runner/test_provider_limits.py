@@ -6,7 +6,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -205,6 +205,19 @@ def test_calls_at_the_same_time_lend_their_one_place_once() -> None:
         scheduler.release(2)
         late.join(SECONDS)
     assert not late.is_alive()
+
+
+def test_overlapping_waits_of_an_experiment_count_as_one_pause() -> None:
+    scheduler = Scheduler()
+    scheduler.release(1)
+    ours, first, second = slot(scheduler), ExitStack(), ExitStack()
+    scheduler.admit([ours])
+    first.enter_context(ours.released())
+    time.sleep(0.05)
+    second.enter_context(ours.released())
+    first.close()
+    second.close()
+    assert ours.paused_seconds >= 0.05
 
 
 def test_experiments_whose_provider_is_shut_let_others_go_first() -> None:
