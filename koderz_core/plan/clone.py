@@ -26,6 +26,7 @@ from koderz_core.plan.order import Order, Wanted, configuration
 from koderz_core.plan.registration import order_of_registration
 from koderz_core.plan.requirements import searches
 from koderz_core.records import Configuration, Dataset, Plan, Scalar
+from koderz_core.records.plans import check_limits
 from koderz_core.report.formats import plain
 from koderz_core.strategies import base_of, complete, offered
 from koderz_core.strategies.outside import is_recorded_file, shortened
@@ -185,7 +186,8 @@ def dataset_of(plan: Plan, settings: Settings) -> Dataset:
 def forked(plan: Plan, settings: Settings, taken: Container[str]) -> Plan:
     """Return the same configurations and problems with the current dataset and conditions, under an unused name.
 
-    Raises PlanError if the plan was never started, DataError if the dataset no longer contains a problem.
+    Raises PlanError if the plan was never started, and as ``check_limits``; DataError if the dataset no longer contains
+    a problem.
     """
     if plan.shard:
         raise PlanError(
@@ -193,6 +195,7 @@ def forked(plan: Plan, settings: Settings, taken: Container[str]) -> Plan:
         )
     if not _journal(plan, settings).exists():
         raise PlanError(f"{plan.id} has not been started, so there is nothing to fork. Omit --fork.")
+    check_limits(plan.budget, cached=settings.cache)
     dataset = _load(plan, settings)
     problems = {problem.id: problem for problem in dataset.problems}
     for problem in plan.problems:

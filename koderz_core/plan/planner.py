@@ -165,7 +165,7 @@ def draft(order: Order, dataset: Dataset, settings: Settings, gating: Gating = s
         raise PlanError(f"The number of repeats must be at least 1, not {order.repeats!r}.")
     if not (isinstance(order.seed, int) and 0 <= order.seed < MOST_SEEDS):
         raise PlanError(f"The seed must be a whole number from 0 to 2^63 - 1, not {order.seed!r}.")
-    check_limits(order.budget)
+    check_limits(order.budget, cached=settings.cache)
     configurations = _configurations(order, settings)
     problems = select(dataset, order.problems, order.seed)
     check_size(len(problems), len(configurations), order.repeats)

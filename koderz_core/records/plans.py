@@ -77,11 +77,17 @@ class Budget:
         return self.usd is not None or self.per_experiment_usd is not None
 
 
-def check_limits(budget: Budget) -> None:
-    """Raise PlanError for a limit that is not an amount of money."""
+def check_limits(budget: Budget, *, cached: bool = False) -> None:
+    """Raise PlanError for a limit that is not an amount of money, or one per experiment with ``cached`` answers."""
     for usd in (budget.usd, budget.per_experiment_usd):
         if usd is not None and not 0 <= usd < math.inf:
             raise PlanError(f"A budget must be an amount of US dollars, 0 or more, not {usd!r}.")
+    if cached and budget.per_experiment_usd is not None:
+        raise PlanError(
+            "--max-cost-per-experiment cannot be combined with the response cache: answers from the cache cost $0, so "
+            "the results under the limit would depend on the content of the cache. Omit --max-cost-per-experiment, or "
+            "omit --cache and unset KODERZ_CACHE."
+        )
 
 
 @dataclass(frozen=True, slots=True)

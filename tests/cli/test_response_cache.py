@@ -22,6 +22,12 @@ def test_a_second_benchmark_reuses_answers_says_so_beside_the_money_and_is_sound
     assert "with 0 answers" in koderz("prune", "--cache").out
 
 
+def test_a_limit_per_experiment_cannot_be_combined_with_the_cache(koderz: Any) -> None:
+    said = koderz(*ONE, "limited", "--max-cost-per-experiment", "1")
+    assert said.code != 0
+    assert "--max-cost-per-experiment cannot be combined with the response cache" in said.err
+
+
 def test_a_baseline_whose_cost_was_measured_comes_before_one_with_cached_answers(koderz: Any) -> None:
     koderz(*ONE, "first", "--strategy", "direct")
     koderz(*ONE, "second", "--strategy", "direct")
