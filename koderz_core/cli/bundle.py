@@ -177,7 +177,7 @@ def export(  # noqa: PLR0913, PLR0917 (one argument per option)
     order = ExportOrder(chosen, form, tuple(of), _names(columns), for_spreadsheets, same_problems)
     how = how_priced(**prices)
     if endpoint is not None or headers:
-        return _send(order, endpoint, headers, out, data_dir)
+        return _send(order, endpoint, headers, out, data_dir, how)
     return _write_out(order, out, data_dir, how)
 
 
@@ -211,7 +211,12 @@ def _write_out(order: ExportOrder, out: Path | None, data_dir: Path | None, how:
 
 
 def _send(
-    order: ExportOrder, endpoint: str | None, headers: Sequence[str], out: Path | None, data_dir: Path | None
+    order: ExportOrder,
+    endpoint: str | None,
+    headers: Sequence[str],
+    out: Path | None,
+    data_dir: Path | None,
+    how: Repricing | None,
 ) -> int:
     if order.form != "otlp" or endpoint is None or out:
         raise UsageError(
@@ -220,7 +225,8 @@ def _send(
     if not endpoint.strip():
         raise UsageError("--endpoint is empty. Give the address of the receiver, or omit --endpoint to write a file.")
     with workspace(data_dir) as opened:
-        sent = opened.exports.send(order, endpoint, headers)
+        with exported_under(opened, order, how) as priced:
+            sent = priced.exports.send(order, endpoint, headers)
         click.echo(f"Sent: {count(sent.traces)} traces with {count(sent.spans)} spans", err=True)
         return report_faults(opened)
 

@@ -53,7 +53,7 @@ NONE_YET = (
 @click.option("--same-problems", is_flag=True, help="Compare only on problems that are planned for all configurations.")
 @click.option(
     "--margin",
-    type=click.FloatRange(0, 100, min_open=True, max_open=True),
+    type=Number(0, 100, min_open=True, max_open=True),
     default=100 * MARGIN,
     show_default=True,
     metavar="POINTS",
@@ -62,7 +62,7 @@ NONE_YET = (
 )
 @click.option(
     "--cost-margin",
-    type=click.FloatRange(0, min_open=True),
+    type=Number(0, min_open=True),
     default=COST_MARGIN,
     show_default=True,
     metavar="RATIO",

@@ -101,10 +101,11 @@ def exit_code(opened: Workspace, ended: FinishedRun, fail_under: float | None) -
 
 
 def _is_under(percent: float, rows: Sequence[ExperimentRow]) -> bool:
-    """Whether a configuration solves less than this."""
+    """Whether a configuration solves less than this of its experiments with a result."""
     solved = defaultdict[str, list[bool]](list)
     for row in rows:
-        solved[row.configuration].append(row.outcome == "solved")
+        if row.outcome in RESULTS:  # a sequential benchmark may end before all experiments have run
+            solved[row.configuration].append(row.outcome == "solved")
     return any(sum(each) * 100 < percent * len(each) for each in solved.values())
 
 

@@ -54,6 +54,8 @@ def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path |
         row = opened.results.benchmark(opened.names.benchmark(benchmark, WHOLE))
         mode = run_options(options, silent=as_json)
         if not mode.fork and row.under_way and _waits(opened, row.id):
+            if options["max_cost"] is not None or options["concurrency"] is not None:
+                opened.runs.change(row.id, options["max_cost"], options["concurrency"])
             opened.runs.unpause(row.id)
             click.echo(f"Resumed {row.id} in the process that had paused it (PID {row.holder or 'unknown'}).", err=True)
             return 0

@@ -152,7 +152,8 @@ def _feedback(verdict: Verdict) -> str:
 def _result(event: ExperimentFinished, tally: ExperimentTally, text: Text) -> str:
     outcome = f"{tally.experiment.problem}: {event.outcome}"
     outcome += f" ({event.reason})" if event.reason else ""
-    lines = [f"{outcome}. Iterations: {len(tally.tested)}; time: {event.seconds:.1f} s."]
+    seconds = "unknown" if event.seconds is None else f"{event.seconds:.1f} s"
+    lines = [f"{outcome}. Iterations: {len(tally.tested)}; time: {seconds}."]
     lines += [f"Failed with {event.failure}."] if event.failure else []
     lines += [f"Error: {event.error}"] if event.error else []
     lines += ["", "Program:", text(event.code)] if event.code else []

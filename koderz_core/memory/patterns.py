@@ -144,7 +144,7 @@ def _difference(got: object, right: object) -> str:
     if isinstance(got, bool) and isinstance(right, bool):
         return "the opposite"
     if isinstance(got, int | float) and isinstance(right, int | float) and bool not in (type(got), type(right)):
-        return "off by one" if abs(got - right) == 1 else "another number"
+        return "off by one" if got in (right - 1, right + 1) else "another number"
     if type(got) is not type(right):
         return "another type"
     return _of_collections(got, right)

@@ -70,7 +70,10 @@ class Exports:
         """Replace every name of a benchmark or configuration by its id. Raises UnknownNameError, UsageError."""
         if order.table not in COMPARED:
             ids = (self.names.benchmark(name, _FILES) for name in order.of)
-            return replace(order, of=tuple(dict.fromkeys(ids)))
+            order = replace(order, of=tuple(dict.fromkeys(ids)))
+            if order.is_exchange:
+                self._require_one_dataset(order)
+            return order
         rows = self.comparisons().named(order.of, same_problems=order.same_problems)
         if not rows:
             raise UsageError("There are no results to compare yet. Start with: koderz quickstart")
@@ -139,7 +142,6 @@ class Exports:
             self._write_log(order, file)
             return
         if order.is_exchange:
-            self._require_one_dataset(order)
             with self.results.tables(apart=True) as tables:
                 tables.copy(Part(order.form, order.of or None), Form("json"), file)
             return

@@ -149,10 +149,13 @@ class Grading:
 
     @contextmanager
     def ending_programs(self) -> Iterator[None]:
-        """End all running programs if grading is left early: their threads would wait for them."""
+        """End all running programs if the process is stopped: their threads would wait for them.
+
+        After an error, running benchmarks of this process still need the judge.
+        """
         try:
             yield
-        except BaseException:
+        except (KeyboardInterrupt, SystemExit):
             self.judge.close()
             raise
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from koderz_core.analysis.difficulty import Key
 from koderz_core.analysis.selector import answer_features
 from koderz_core.analysis.selector_fit import Evidence
-from koderz_core.errors import DataError
+from koderz_core.errors import DataError, UsageError
 from koderz_core.memory.leak_guard import twins
 from koderz_core.records import Problem, PublicProblem
 from koderz_core.records.plans import natural, scripted
@@ -24,13 +24,14 @@ Place = tuple[str, str]
 
 
 def gather(rows: Sequence[SummaryRow], trials: Mapping[Key, Sequence[Trial]], problem: FindProblem) -> Evidence:
-    """The evidence in these configurations; ``problem`` as ``Memories.problem``. Raises DataError.
+    """The evidence in these configurations; ``problem`` as ``Memories.problem``. Raises UsageError, DataError.
 
     Only problems with a result of every model count, because an easy set of problems would favour the models that were
     given it. Programs count if one gate tested them and held-out tests scored them. Of several gates, the one with the
     most programs counts.
     """
     direct = [row for row in rows if row.strategy == DIRECT and len(row.models["coder"]) == 1]
+    _require_one_setting(direct)
     models = tuple(dict.fromkeys(row.models["coder"][0] for row in direct))
     results = _results(direct, trials)
     tested = list(_tested(rows, trials))
@@ -55,6 +56,18 @@ def gather(rows: Sequence[SummaryRow], trials: Mapping[Key, Sequence[Trial]], pr
         {why: count for why, count in left_out.items() if count},
         scripted(models),
     )
+
+
+def _require_one_setting(direct: Sequence[SummaryRow]) -> None:
+    """Raise UsageError for a model with several settings, such as efforts: the mean of their results is that of none."""
+    settings: dict[str, SummaryRow] = {}
+    for row in direct:
+        first = settings.setdefault(row.models["coder"][0], row)
+        if row.parameters != first.parameters:
+            raise UsageError(
+                f"The configurations {first.label} and {row.label} use the same model with different settings, so a "
+                "selector cannot be fitted to both. Name the configurations to use, as BENCHMARK/CONFIGURATION."
+            )
 
 
 def _results(rows: Sequence[SummaryRow], trials: Mapping[Key, Sequence[Trial]]) -> dict[Place, dict[str, list[Trial]]]:

@@ -150,6 +150,12 @@ def test_a_number_out_of_bounds_is_told_its_bounds_before_anything_is_planned(
     assert time.monotonic() - began < MOST_SECONDS
 
 
+@pytest.mark.parametrize(("option", "value"), [("--margin", "nan"), ("--cost-margin", "nan"), ("--cost-margin", "inf")])
+def test_a_margin_is_a_finite_number(koderz: Any, option: str, value: str) -> None:
+    said = koderz("compare", option, value)
+    assert (said.code, f"{value} is not a finite number" in one_line_of_error(said)) == (2, True)
+
+
 @pytest.mark.parametrize("days", ["nan", "inf", "1e300", "-1"])
 def test_days_that_are_no_age_delete_nothing(koderz: Any, days: str) -> None:
     said = koderz("prune", "--days", days, "--yes")

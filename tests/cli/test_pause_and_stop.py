@@ -66,6 +66,11 @@ def iterations(benchmark: str) -> int:
     return sum(isinstance(entry.event, CodeTested) for entry in entries)
 
 
+def allowed_usd(benchmark: str) -> float | None:
+    entries = read_all(load_settings().journals_dir / f"{benchmark}.jsonl")
+    return [entry.event.usd for entry in entries if isinstance(entry.event, AllowanceSet)][-1]
+
+
 def test_what_another_process_runs_is_paused_and_goes_on_and_is_stopped(
     koderz: Any, running: str, results: Results
 ) -> None:
@@ -79,9 +84,10 @@ def test_what_another_process_runs_is_paused_and_goes_on_and_is_stopped(
     before = iterations(running)
     time.sleep(1.0)
     assert iterations(running) == before
-    assert koderz("resume", running).code == 0
+    assert koderz("resume", running, "--max-cost", "7").code == 0
     assert becomes(results, running, "running")
     assert eventually(lambda: iterations(running) > before)
+    assert eventually(lambda: allowed_usd(running) == 7)
     assert koderz("stop", running).code == 0
     assert becomes(results, running, "stopped")
     assert {experiment.outcome for experiment in experiments(results, running).values()} == {"cancelled"}

@@ -42,6 +42,10 @@ def test_no_experiment_starts_after_the_decision(ran: Any, journals: Path) -> No
     assert "Saved: " in ran.err
 
 
+def test_fail_under_does_not_count_what_the_decision_left_out(koderz: Any) -> None:
+    assert koderz(*RUN, "--fail-under", "100").code == 0
+
+
 def test_the_order_of_the_problems_is_drawn_by_the_seed_and_recorded(koderz: Any, journals: Path) -> None:
     koderz(*RUN)
     (first,) = (event.plan.problems for event in events(journals) if isinstance(event, BenchmarkOpened))

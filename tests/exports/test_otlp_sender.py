@@ -133,6 +133,12 @@ def test_no_header_and_no_key_in_the_address_is_shown_or_logged(
     assert KEY not in repr(endpoint_of(receiver.url, [f"authorization={KEY}"]))
 
 
+def test_other_prices_are_refused_as_in_a_file(koderz: Any, receiver: Receiver) -> None:
+    koderz(*RUN)
+    said = koderz("export", "--format", "otlp", "--endpoint", receiver.url, "--watts", "10")
+    assert (said.code, "only with the recorded prices" in said.err, receiver.requests) == (2, True, [])
+
+
 def test_a_receiver_that_cannot_be_reached_is_an_error(koderz: Any) -> None:
     koderz(*RUN)
     said = koderz("export", "--format", "otlp", "--endpoint", "http://127.0.0.1:1")

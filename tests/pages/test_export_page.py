@@ -70,6 +70,11 @@ def test_what_is_gone_since_is_said_in_words(client: TestClient) -> None:
     assert (answer.status_code, "bench_000000000000" in answer.text) == (404, True)
 
 
+def test_programs_that_a_format_cannot_hold_are_refused_before_the_file_begins(client: TestClient) -> None:
+    answer = client.get(f"/{link(ExportOrder('experiments', 'swebench'))}")
+    assert (answer.status_code, "swebench" in answer.text) == (404, True)
+
+
 @pytest.mark.parametrize("table", ["experiments", "iterations", "calls", "comparison", "pairs", "report"])
 def test_the_page_links_to_what_it_shows(visit: Any, recorded: Plan, table: str) -> None:
     app = visit("export", table=table)

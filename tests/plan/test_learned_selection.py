@@ -10,7 +10,7 @@ import pytest
 
 from koderz_core import open_workspace
 from koderz_core.analysis.selector_fit import fit
-from koderz_core.errors import DataError, PlanError, UnknownNameError
+from koderz_core.errors import DataError, PlanError, UnknownNameError, UsageError
 from koderz_core.events import CallFinished, CallStarted, Event, MemoryRecalled
 from koderz_core.journal import read_all
 from koderz_core.memory.leak_guard import twins
@@ -99,6 +99,14 @@ def test_a_selector_may_be_fitted_to_several_datasets(fitted: Workspace) -> None
     assert [case.dataset for case in evidence.cases] == ["humaneval"] * 24 + ["mbpp+"] * 3
     other_order = {key: of[::-1] for key, of in trials.items()}
     assert gather(rows, other_order, fitted.selectors.problem) == evidence
+
+
+def test_settings_of_one_model_are_not_averaged(fitted: Workspace) -> None:
+    order = Order([Wanted("direct", {"coder": STRONG}, {"max_tokens": 99})], "0:3", name="shorter")
+    fitted.runs.run(fitted.plans.plan(order))
+    rows = fitted.comparisons.named(["first", "shorter"])
+    with pytest.raises(UsageError, match="use the same model with different settings"):
+        gather(rows, fitted.comparisons.trials_of_each(rows), fitted.selectors.problem)
 
 
 def test_problems_of_which_only_programs_were_judged_are_not_planned_either(fitted: Workspace) -> None:
