@@ -14,7 +14,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from koderz_core.errors import JournalError, UsageError
-from koderz_core.events import BenchmarkClosed, BenchmarkOpened, ExperimentFinished, ExperimentStarted
+from koderz_core.events import (
+    BenchmarkClosed,
+    BenchmarkDecided,
+    BenchmarkOpened,
+    ExperimentFinished,
+    ExperimentStarted,
+)
 from koderz_core.files import replacement, sync
 from koderz_core.journal import Journal, acquire, beside, dead_writer, holder
 from koderz_core.journal.checking import Line, check, lines, reason
@@ -192,7 +198,7 @@ def _stays(line: Line, lost: set[str]) -> bool:
     event = line.entry.event
     if isinstance(event, ExperimentStarted):
         return event.experiment.id not in lost
-    if isinstance(event, BenchmarkClosed):
+    if isinstance(event, BenchmarkClosed | BenchmarkDecided):
         return not lost
     return line.entry.experiment not in lost
 

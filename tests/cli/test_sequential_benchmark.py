@@ -121,3 +121,19 @@ def test_a_resumed_benchmark_decides_as_if_it_had_not_been_interrupted(koderz: A
     journal.write_bytes(b"".join(lines[: ends[20]]))
     koderz("resume", journal.stem)
     assert next(event for event in events(journals) if isinstance(event, BenchmarkDecided)) == decided
+
+
+def test_the_decision_of_a_repaired_benchmark_is_made_again_from_its_results(
+    koderz: Any, ran: Any, journals: Path
+) -> None:
+    (journal,) = journals.glob("*.jsonl")
+    decided = next(event for event in events(journals) if isinstance(event, BenchmarkDecided))
+    for kind in (b'"experiment_finished"', b'"benchmark_decided"'):
+        lines = journal.read_bytes().splitlines(keepends=True)
+        corrupt = next(place for place, line in enumerate(lines) if kind in line)
+        journal.write_bytes(b"".join((*lines[:corrupt], b"\xff\n", *lines[corrupt + 1 :])))
+        koderz("doctor", "--repair")
+        assert not any(isinstance(event, BenchmarkDecided) for event in events(journals))
+        assert koderz("resume", journal.stem).code == 0
+        assert [event for event in events(journals) if isinstance(event, BenchmarkDecided)] == [decided]
+        assert koderz("verify", journal.stem).code == 0
