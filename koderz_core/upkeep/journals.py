@@ -1,14 +1,15 @@
 """The files of a benchmark: repair of damaged journals, pins, and removal.
 
 A repair takes out unreadable lines and keeps a copy of the file as it was. A lost line may have held a price or a
-result, so every experiment that was running at that place is taken out as a whole, and `koderz resume` runs it again.
-All other experiments stay unchanged. A pin is an empty file next to the journal.
+result, so every experiment that was running at that place, or that needs a lost text, is taken out as a whole, and
+`koderz resume` runs it again. All other experiments stay unchanged. A pin is an empty file next to the journal.
 """
 
 from __future__ import annotations
 
 import re
 import shutil
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,8 +19,11 @@ from koderz_core.events import (
     BenchmarkClosed,
     BenchmarkDecided,
     BenchmarkOpened,
+    CallStarted,
     ExperimentFinished,
     ExperimentStarted,
+    TextStored,
+    texts_of,
 )
 from koderz_core.files import replacement, sync
 from koderz_core.journal import Journal, acquire, beside, dead_writer, holder
@@ -122,7 +126,7 @@ def _repair_lines(path: Path) -> Repair:
         if first is None or first.entry is None or not isinstance(first.entry.event, BenchmarkOpened):
             message = "has lost its first line, which contains the plan: restore the journal from a backup"
             return Repair(path.stem, message, sound=False)
-        lost = _suspects(infos) | _unfinished(infos)
+        lost = _suspects(infos) | _lacking_texts(path)
         before = _rewrite(path, lambda line: _stays(line, lost))
     again = f". Experiments that may be affected: {len(lost)}. To run them again: koderz resume {path.stem}"
     removed = _removed([number for number, info in enumerate(infos, 1) if info.corrupt])
@@ -179,12 +183,19 @@ def _suspects(infos: Sequence[_LineInfo]) -> set[str]:
     return suspects
 
 
-def _unfinished(infos: Sequence[_LineInfo]) -> set[str]:
-    """Experiments without an end: they may need a text that is lost."""
-    running = set[str]()
-    for info in infos:
-        _follow(info, running, over=info.ends)
-    return running
+def _lacking_texts(path: Path) -> set[str]:
+    """Experiments with an answer, program or memory whose text is lost.
+
+    Prompts do not count: the experiment that first sent the lost prompt runs again, and stores it again.
+    """
+    stored, naming = set[str](), defaultdict[str, set[str]](set)
+    for entry in (line.entry for line in lines(path) if line.entry):
+        if isinstance(entry.event, TextStored):
+            stored.add(entry.event.sha256)
+        elif entry.experiment and not isinstance(entry.event, CallStarted):
+            for text in texts_of(entry.event):
+                naming[text].add(entry.experiment)
+    return {experiment for text in naming.keys() - stored for experiment in naming[text]}
 
 
 def _follow(info: _LineInfo, running: set[str], *, over: bool) -> None:

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from breaking import finished, mended
+
+from koderz_core.events import CandidateScored
+from koderz_core.journal import read_all
 
 Break = Callable[[list[bytes]], list[bytes]]
 
@@ -66,6 +70,24 @@ def test_a_mended_benchmark_goes_on_to_its_end(journal: Path, koderz: Any) -> No
     assert koderz("resume", journal.stem).code == 0
     assert finished(journal) == all_of_them
     assert koderz("results").err == ""
+
+
+def test_every_experiment_that_names_a_lost_program_is_taken_out(koderz: Any, tmp_path: Path) -> None:
+    configurations = [("--configuration", f"{strategy} coder=scripted/strong") for strategy in ("direct", "retry")]
+    koderz("benchmark", "--problems", "0:3", *configurations[0], *configurations[1], "--concurrency", "1")
+    (journal,) = (tmp_path / "home" / "journals").glob("*.jsonl")
+    everything, naming = finished(journal), defaultdict[str, set[str]](set)
+    for entry in read_all(journal):
+        if isinstance(entry.event, CandidateScored):
+            naming[entry.event.code].add(entry.experiment or "")
+    code, shared = next((code, named) for code, named in naming.items() if len(named) == 2)
+    stored = f'"event":{{"sha256":"{code}"'.encode()
+    break_lines(journal, lambda lines: [b"\xff\n" if stored in line else line for line in lines])
+    mended()
+    assert not finished(journal) & shared
+    assert koderz("resume", journal.stem).code == 0
+    assert finished(journal) == everything
+    assert koderz("verify", journal.stem).code == 0
 
 
 def test_mending_twice_does_nothing_twice_and_keeps_both_originals(journal: Path) -> None:
