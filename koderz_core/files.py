@@ -16,6 +16,8 @@ from typing import BinaryIO, Self
 
 from koderz_core.errors import DataError
 
+TEMPORARY = ".koderz-"
+"""The start of the names of temporary folders in the data folder, which `koderz doctor --repair` removes."""
 _PAUSE_SECONDS = 0.01  # between two attempts to acquire a lock
 
 

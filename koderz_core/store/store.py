@@ -14,6 +14,7 @@ from tempfile import TemporaryDirectory
 import msgspec
 from duckdb import DuckDBPyConnection
 
+from koderz_core.files import TEMPORARY
 from koderz_core.store.connection import DamagedStoreError, created, held, opened, opened_apart, unwritable
 from koderz_core.store.refresh import Loaded, load, outdated
 from koderz_core.store.schema import KEYS, create
@@ -99,7 +100,7 @@ class Store:
     @contextmanager
     def apart(self) -> Iterator[Latest]:
         """As ``latest``, on a copy that is deleted at the end, so that a long query does not block other readers."""
-        with TemporaryDirectory(dir=self.path.parent, prefix="copy-") as folder, ExitStack() as stack:
+        with TemporaryDirectory(dir=self.path.parent, prefix=f"{TEMPORARY}copy-") as folder, ExitStack() as stack:
             copy = Path(folder) / self.path.name
             with self.latest() as latest:
                 latest.con.execute("checkpoint")  # everything is in the one file then, and no other process may write

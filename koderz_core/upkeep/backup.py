@@ -26,7 +26,7 @@ from typing import IO, Annotated, BinaryIO
 import msgspec
 
 from koderz_core.errors import DataError, UsageError
-from koderz_core.files import replacement, sha256_of, sync
+from koderz_core.files import TEMPORARY, replacement, sha256_of, sync
 from koderz_core.input_files import require_file
 from koderz_core.settings_fields import PROGRAMS
 
@@ -146,7 +146,7 @@ def restore(path: Path, home: Path, memories: Path) -> RestoreReport:
             there = [name for name, entry in manifest.files.items() if _is_there(targets[name], entry)]
             _refuse_conflicts([name for name, target in targets.items() if name not in there and target.exists()])
             home.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=home, prefix="restore-") as folder:
+            with tempfile.TemporaryDirectory(dir=home, prefix=f"{TEMPORARY}restore-") as folder:
                 new = [name for name in manifest.files if name not in there]
                 for name, entry in manifest.files.items():
                     _check(archive, name, entry, path, Path(folder) / name if name in new else None)
@@ -202,7 +202,7 @@ class _Writer:
     def add_memories(self, archive: zipfile.ZipFile, source: Source) -> None:
         if not source.memories.exists():
             return
-        with tempfile.TemporaryDirectory(dir=source.home, prefix="backup-") as folder:
+        with tempfile.TemporaryDirectory(dir=source.home, prefix=f"{TEMPORARY}backup-") as folder:
             copy = Path(folder) / MEMORIES
             try:
                 _copy_memories(source.memories, copy)

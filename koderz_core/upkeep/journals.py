@@ -25,14 +25,12 @@ from koderz_core.events import (
     TextStored,
     texts_of,
 )
-from koderz_core.files import replacement, sync
+from koderz_core.files import TEMPORARY, replacement, sync
 from koderz_core.journal import Journal, acquire, beside, dead_writer, holder
 from koderz_core.journal.checking import Line, check, lines, reason
 
 PIN_SUFFIX = ".pin"
 BESIDE = (".control", ".part", PIN_SUFFIX)
-COPY_PREFIXES = ("copy-", "restore-")
-"""Of folders with a copy of the index for an export, or with an unpacked backup."""
 COPY_SECONDS = 86_400.0  # an export that sorts on the disk may need its folder for hours
 MOST_LINES = 5  # whose numbers are shown
 _EXPERIMENT = re.compile(rb"exp_[0-9a-f]{12}")
@@ -269,8 +267,9 @@ def set_pin(journal: Path, *, pinned: bool) -> None:
 
 
 def remove_left_copies(home: Path, now: float) -> Iterator[Repair]:
-    """Remove copies that did not change for a day. ``now``: seconds since 1970."""
-    for folder in sorted(path for prefix in COPY_PREFIXES for path in home.glob(f"{prefix}*") if path.is_dir()):
+    """Remove temporary folders that did not change for a day. ``now``: seconds since 1970."""
+    left = (path for folder in (home, home / "workbench") for path in folder.glob(f"{TEMPORARY}*") if path.is_dir())
+    for folder in sorted(left):
         try:
             if now - folder.stat().st_mtime > COPY_SECONDS:
                 shutil.rmtree(folder)

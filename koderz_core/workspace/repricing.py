@@ -18,7 +18,7 @@ from koderz_core.config import Settings
 from koderz_core.errors import UsageError
 from koderz_core.events import BenchmarkOpened, CallFailed, CallFinished, CallStarted, Entry, Event, ExperimentFinished
 from koderz_core.events.lines import encode
-from koderz_core.files import sha256_of
+from koderz_core.files import TEMPORARY, sha256_of
 from koderz_core.journal import read_all
 from koderz_core.models.models_file import StatedPrice, prices_in
 from koderz_core.models.pricing import by_statement
@@ -106,7 +106,7 @@ def repriced(opened: Workspace, benchmarks: Collection[str], how: Repricing) -> 
     """
     settings = opened.settings
     _require_use(opened, benchmarks, how)
-    with TemporaryDirectory(prefix=".repriced-", dir=settings.home) as folder:
+    with TemporaryDirectory(prefix=f"{TEMPORARY}repriced-", dir=settings.home) as folder:
         home = Path(folder)
         (home / "journals").mkdir()
         for benchmark in benchmarks:
