@@ -43,7 +43,7 @@ class ReadState:
 class Fold:
     """The rows that a chunk of one journal changes, and the state of the journal, which is at first that before it.
 
-    ``journal``: its name for errors. ``known``: the rows in the index that the chunk may change, by table and key.
+    ``journal``: the name of its file. ``known``: the rows in the index that the chunk may change, by table and key.
     """
 
     journal: str
@@ -75,6 +75,7 @@ class Fold:
 
     def _place(self, entry: Entry) -> Place:
         if isinstance(entry.event, BenchmarkOpened):
+            self._require_own_name(entry.event.benchmark)
             self.benchmark, self.tiers = entry.event.benchmark, entry.event.tiers
         call = (entry.experiment, entry.ordinal)
         if isinstance(entry.event, CallStarted):
@@ -88,6 +89,15 @@ class Fold:
             self.tiers,
             self.attempts.get(call),
         )
+
+    def _require_own_name(self, benchmark: str) -> None:
+        """Refuse a copy, whose rows would replace those of the journal that it was copied from."""
+        if self.journal != f"{benchmark}.jsonl":
+            raise JournalError(
+                f"The journal {self.journal} was not read, because it contains the benchmark {benchmark}: the file is "
+                f"a copy of {benchmark}.jsonl, or was renamed. Move a copy out of its folder, and rename a renamed "
+                f"file to {benchmark}.jsonl."
+            )
 
     def _before(self, table: str, key: Key) -> Row | None:
         return self.rows[table].get(key) or self.known.get(table, {}).get(key)

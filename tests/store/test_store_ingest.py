@@ -58,6 +58,17 @@ def test_reading_after_every_event_equals_reading_at_once(store, journal, plan, 
     assert store.dump() == reindexed()
 
 
+@pytest.mark.parametrize("name", ["bench_0.jsonl", "zzz.jsonl"])  # before and after the journal
+def test_a_copy_of_a_journal_under_another_name_is_a_fault_and_changes_no_row(store, journal, plan, name):
+    journal.path.with_name(name).write_bytes(journal.path.read_bytes())
+    journal.tell(plan.experiments()[0])
+    (fault,) = store.ingest().faults
+    assert f"The journal {name} was not read" in fault
+    assert f"a copy of {plan.id}.jsonl" in fault
+    with store.open() as con:
+        assert experiment_of(con, plan.experiments()[0].id).outcome == "solved"
+
+
 def test_a_journal_that_never_stops_growing_is_read_up_to_where_it_stood(store, journal, plan, monkeypatch):
     def one_more(*rows):
         journal.text(f"at {journal.at}")
