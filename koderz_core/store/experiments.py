@@ -17,6 +17,7 @@ from koderz_core.records.plans import natural
 from koderz_core.records.progress import Neighbours
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.store.index import SAW_BASE_TESTS, SEARCHED, Index, Values, in_effect
+from koderz_core.store.schema import build_of
 
 
 def ordered(experiments: Iterable[ExperimentRow]) -> tuple[ExperimentRow, ...]:
@@ -93,9 +94,10 @@ class ExperimentCache:
         """All current experiments of a benchmark, in order."""
         with self._guard:
             plan = (benchmark.opened_at, benchmark.planned, benchmark.configurations, benchmark.isolation)
+            source = (build_of(con), *plan)
             cached = self._cached.pop(benchmark.id, None)
-            if cached is None or cached.plan != plan:
-                cached = _CachedRows(plan)
+            if cached is None or cached.source != source:
+                cached = _CachedRows(source)
             cached.read(con, benchmark.id)
             self._cached[benchmark.id] = cached
             while len(self._cached) > MOST_CACHED:
@@ -105,9 +107,13 @@ class ExperimentCache:
 
 @dataclass(slots=True)
 class _CachedRows:
-    """``plan``: values in the rows that can change without an entry of their experiments; ``position``: read so far."""
+    """``position``: read so far.
 
-    plan: tuple[object, ...]
+    ``source``: the build of the index, and the values in the rows that can change without an entry of their
+    experiments.
+    """
+
+    source: tuple[object, ...]
     position: int = 0
     rows: list[ExperimentRow] = field(default_factory=list)
     places: dict[str, int] = field(default_factory=dict)

@@ -143,7 +143,7 @@ create macro known_sum(part) as case when count(*) = count(part) then coalesce(s
 
 def create(con: DuckDBPyConnection) -> None:
     """Create the tables in an empty database."""
-    con.execute("create table schema_version as select ?::integer as version", [VERSION])
+    con.execute("create table schema_version as select ?::integer as version, uuid()::varchar as build", [VERSION])
     con.execute(_TABLES)
 
 
@@ -151,6 +151,12 @@ def version_of(con: DuckDBPyConnection) -> int:
     """The version of an index's tables. Raises duckdb.CatalogException if koderz did not create them."""
     row = con.execute("select version from schema_version").fetchone()
     return int(row[0]) if row else 0
+
+
+def build_of(con: DuckDBPyConnection) -> str:
+    """The id of an index, which is another after each rebuild."""
+    row = con.execute("select build from schema_version").fetchone()
+    return str(row[0]) if row else ""
 
 
 _SUMMED = {"experiments": "id", "iterations": "experiment", "calls": "experiment", "scores": "experiment"}

@@ -35,6 +35,19 @@ def test_a_followed_benchmark_that_grew_has_its_new_experiments_in_their_place(r
     assert [row.problem for row in results.progress(small.plan.id).experiments][::2] == list(plan.problems)
 
 
+def test_followed_experiments_are_read_again_after_the_index_was_rebuilt(results, store, journal, plan):
+    lost, *others = plan.experiments()
+    header = journal.path.read_bytes()
+    journal.tell(lost)
+    results.progress(plan.id)
+    journal.path.write_bytes(header)  # as after a repair
+    for experiment in others:
+        journal.tell(experiment)
+    found = results.progress(plan.id).experiments
+    assert [row.id for row in found if row.state == "planned"] == [lost.id]
+    assert found == Results(store, seconds_left).progress(plan.id).experiments
+
+
 def test_benchmarks_are_counted_again_only_when_a_journal_says_more(results, journal, plan, monkeypatch):
     before = results.benchmarks()
     with monkeypatch.context() as patch:
