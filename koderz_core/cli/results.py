@@ -45,7 +45,7 @@ def results(  # noqa: PLR0913, PLR0917 (one argument per option)
             outcome: Outcome | None = "solved" if success_only else None
             annotations = found.annotations(chosen)
             among = None if label is None else labelled(annotations, label)
-            rows = found.experiments(chosen, found.find_problem(problem), outcome, limit or None, among)
+            rows = found.experiments(chosen, found.find_problem(problem, chosen), outcome, limit or None, among)
             print_json(rows) if as_json else print_experiments(rows, labels_by_experiment(annotations))
         else:
             summaries = found.reached(found.summaries(chosen))

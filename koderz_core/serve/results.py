@@ -55,7 +55,7 @@ async def experiments(parts: Parts, call: Call) -> list[ExperimentRow]:
     def read() -> list[ExperimentRow]:
         results = parts.workspace.results
         found = parts.workspace.names.benchmark(call.path["benchmark"])
-        problem, outcome = results.find_problem(query.problem), "solved" if query.solved else None
+        problem, outcome = results.find_problem(query.problem, found), "solved" if query.solved else None
         return results.experiments(found, problem, outcome, query.limit)  # type: ignore[arg-type]  # a Literal
 
     return await _read(parts, call, read)

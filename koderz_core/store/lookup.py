@@ -34,17 +34,24 @@ def find(index: Index, text: str) -> str:
     raise UnknownNameError("benchmark or experiment", text, benchmark_ids(index.con))
 
 
-def find_problem(index: Index, name: str | None) -> str | None:
+def find_problem(index: Index, name: str | None, benchmark: str | None = None) -> str | None:
     """The id of the problem of that name (``3`` is short for ``HumanEval/3``) that has an experiment; None for None.
 
-    Raises UnknownNameError.
+    ``benchmark``: by id; None: any. Raises UnknownNameError without a match, UsageError for several.
     """
     if name is None:
         return None
-    known = [str(row[0]) for row in index.con.execute(_PROBLEMS).fetchall()]
-    fitting = [problem for problem in known if problem == name or problem.rpartition("/")[2] == name]
+    known = [str(row[0]) for row in index.con.execute(_PROBLEMS, {"benchmark": benchmark}).fetchall()]
+    fitting = [name] if name in known else [problem for problem in known if problem.rpartition("/")[2] == name]
     if not fitting:
-        raise UnknownNameError("problem (no experiment uses it)", name, known)
+        experiment = f"experiment of {benchmark}" if benchmark else "experiment"
+        raise UnknownNameError(f"problem (no {experiment} uses it)", name, known)
+    if len(fitting) > 1:
+        more = ", ..." if len(fitting) > MOST_SHOWN else ""
+        raise UsageError(
+            f"{name!r} is short for several problems: {', '.join(fitting[:MOST_SHOWN])}{more}. Type the whole name of "
+            "one of these problems."
+        )
     return fitting[0]
 
 
@@ -53,7 +60,9 @@ def benchmark_ids(con: DuckDBPyConnection) -> list[str]:
     return [str(row[0]) for row in con.execute("select id from benchmarks").fetchall()]
 
 
-_PROBLEMS = "select distinct problem from experiments order by problem"
+_PROBLEMS = """
+select distinct problem from experiments where benchmark = coalesce($benchmark, benchmark) order by problem
+"""
 _NAMED = "select id from benchmarks where name = $text order by id limit $most"
 # A page asks for a complete id, which is faster than comparing the beginnings of a hundred thousand ids.
 _WHOLE = """

@@ -28,7 +28,7 @@ from koderz_core.store.experiments import experiment as experiment_of
 from koderz_core.store.experiments import experiments
 from koderz_core.store.frames import Part, Tables
 from koderz_core.store.index import Index, Writers
-from koderz_core.store.lookup import find
+from koderz_core.store.lookup import find, find_problem
 from koderz_core.store.trials import trials
 
 FRONTIER = "anthropic/claude-opus-4-5"
@@ -242,6 +242,20 @@ def test_an_unknown_prefix_is_told_with_what_there_is(store, journal, plan, pref
     store.ingest()
     with store.open() as con, pytest.raises(UnknownNameError, match=plan.id):
         find(Index(con, Writers(store.journals_dir)), prefix)
+
+
+def test_a_short_problem_name_is_that_of_the_benchmark_and_otherwise_unambiguous(store, journal, plan, write):
+    other = write(replace(plan, problems=("Ahead/0", "Ahead/9"))).plan
+    store.ingest()
+    with store.open() as con:
+        index = Index(con, Writers(store.journals_dir))
+        assert find_problem(index, "0", plan.id) == find_problem(index, "HumanEval/0") == "HumanEval/0"
+        assert find_problem(index, "0", other.id) == "Ahead/0"
+        assert find_problem(index, "9") == "Ahead/9"
+        with pytest.raises(UsageError, match=r"'0' is short for several problems: Ahead/0, HumanEval/0\."):
+            find_problem(index, "0")
+        with pytest.raises(UnknownNameError, match=f"no experiment of {plan.id} uses it"):
+            find_problem(index, "9", plan.id)
 
 
 def test_an_unknown_experiment_or_text_is_told(store, journal):
