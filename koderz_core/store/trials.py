@@ -177,7 +177,8 @@ def spans(index: Index, benchmark: str) -> list[Span]:
 
 
 # Calls have the time of their start, tests and scores that of their end. The gate tests of an iteration's program do
-# not run again for its score, so their seconds count once.
+# not run again for its score, so their seconds count once. The next attempt of a call may follow hours later, when the
+# benchmark is resumed, so a wait counts at most for the time that was planned.
 _SPANS = """
 with ended as (
     select e.id, f.label, e.started_at, e.seconds from experiments e
@@ -185,14 +186,15 @@ with ended as (
     where e.benchmark = $benchmark and e.state = 'finished' and e.seconds is not null
 ),
 attempts as (
-    select experiment, "at", seconds, "at" + seconds as until,
+    select experiment, "at", seconds, wait_seconds, "at" + seconds as until,
         lead("at") over (partition by experiment, ordinal order by attempt) as next_at
     from calls where seconds is not null
 ),
 parts as (
     select experiment, 'calls' as phase, "at", seconds from attempts
     union all
-    select experiment, 'waiting', until, next_at - until from attempts where next_at > until
+    select experiment, 'waiting', until, least(next_at - until, wait_seconds) from attempts
+    where next_at > until and wait_seconds > 0
     union all
     select experiment, 'tests', "at" - seconds, seconds from iterations
     union all

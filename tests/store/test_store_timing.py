@@ -39,7 +39,7 @@ def test_between_two_attempts_of_a_call_is_waiting(store, journal, plan):
     journal.say(ExperimentStarted(experiment), experiment.id)
     journal.ask(experiment, 0)
     begun = journal.at
-    journal.say(CallFailed("busy", 0.5, True), experiment.id, 0)
+    journal.say(CallFailed("busy", 0.5, True, wait_seconds=9.0), experiment.id, 0)
     journal.at += 6.0
     journal.ask(experiment, 0, attempt=2)
     waited = journal.at - begun - 0.5
@@ -48,6 +48,19 @@ def test_between_two_attempts_of_a_call_is_waiting(store, journal, plan):
     found = spans(store, journal)
     assert seconds(found, "waiting") == [waited]
     assert seconds(found, "calls") == [0.5, 1.5]
+
+
+def test_the_hours_until_a_failed_call_is_resumed_are_no_waiting(store, journal, plan):
+    experiment = plan.experiments()[0]
+    journal.say(ExperimentStarted(experiment), experiment.id)
+    for attempt, planned in enumerate((4.0, None), 1):  # stopped while it waits; the last retry fails
+        journal.ask(experiment, 0, attempt=attempt)
+        journal.say(CallFailed("busy", 0.5, True, wait_seconds=planned), experiment.id, 0)
+        journal.at += 86_400.0
+    journal.ask(experiment, 0, attempt=3)
+    journal.answer(experiment, 0, "def f(): pass")
+    journal.say(ExperimentFinished("unsolved", "gate", "oracle", None, 12.0), experiment.id)
+    assert seconds(spans(store, journal), "waiting") == [4.0]
 
 
 def test_an_experiment_that_is_still_under_way_is_left_out(store, journal, plan):
