@@ -122,8 +122,8 @@ def backup(file: Path, data_dir: Path | None) -> int:
     FILE is the zip file to write. After writing the file, koderz reads it again and checks it.
 
     The backup contains no API keys or other secrets. It also omits the index, caches and model weights, because koderz
-    can rebuild or download them. Benchmarks may run during the backup. Exits with code 3 if a file could not be read
-    and is missing from the backup.
+    can rebuild or download them. Benchmarks may run during the backup. Exits with code 3 if a file is missing
+    from the backup.
     """
     with workspace(data_dir) as opened:
         made = opened.upkeep.back_up(file)
@@ -136,8 +136,8 @@ def backup(file: Path, data_dir: Path | None) -> int:
         )
     for name in made.left_out:
         click.echo(
-            f"Error: {plain(name)} is missing from the backup, because it cannot be read. Repair this file, then "
-            "create the backup again.",
+            f"Error: {plain(name)} is missing from the backup. Repair, rename or move this file, then create the "
+            "backup again.",
             err=True,
         )
     return InfrastructureError.exit_code if made.left_out else 0

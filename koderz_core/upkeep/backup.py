@@ -82,7 +82,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class BackupReport:
-    """A written backup. ``left_out``: unreadable files, each with the reason; ``secrets``: settings left out."""
+    """A written backup. ``left_out``: files left out, each with the reason; ``secrets``: settings left out."""
 
     path: Path
     manifest: Manifest
@@ -171,6 +171,9 @@ class _Writer:
         self.secrets: list[str] = []
 
     def add(self, archive: zipfile.ZipFile, name: str, file: Path) -> None:
+        if not _NAMES.fullmatch(name):
+            self.left_out.append(f"{name} (koderz does not use files with this name)")
+            return
         try:
             content = file.open("rb")
         except OSError as error:
