@@ -12,6 +12,7 @@ import shutil
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
 from koderz_core.errors import JournalError, UsageError
@@ -140,8 +141,8 @@ def _remove_corrupt_lines(path: Path) -> Repair:
 
 def _rewrite(path: Path, stays: Callable[[Line], bool]) -> Path:
     """Rewrite a journal with only some of its lines, and return the file as it was."""
-    taken = len([*path.parent.glob(f"{path.name}.damaged*")])
-    before = path.with_name(f"{path.name}.damaged{f'-{taken + 1}' if taken else ''}")
+    names = (path.with_name(f"{path.name}.damaged{f'-{number}' if number > 1 else ''}") for number in count(1))
+    before = next(name for name in names if not name.exists())
     with replacement(path, part=path.with_suffix(".part")) as file:
         file.writelines(line.content for line in lines(path) if stays(line))
         sync(file)

@@ -99,6 +99,17 @@ def test_mending_twice_does_nothing_twice_and_keeps_both_originals(journal: Path
     assert len(list(journal.parent.glob("*.damaged*"))) == 2
 
 
+def test_a_third_original_takes_the_name_of_one_that_was_deleted(journal: Path) -> None:
+    for _ in range(2):
+        break_lines(journal, overwritten(b"text_stored"))
+        mended()
+    (first := journal.with_name(f"{journal.name}.damaged")).unlink()
+    broken = break_lines(journal, overwritten(b"text_stored"))
+    mended()
+    assert first.read_bytes() == broken
+    assert journal.with_name(f"{journal.name}.damaged-2").exists()
+
+
 def test_a_journal_without_its_first_line_is_left_as_it_is_and_not_called_whole(journal: Path, koderz: Any) -> None:
     broken = break_lines(journal, overwritten(b"benchmark_opened"))
     said = koderz("doctor", "--repair")
