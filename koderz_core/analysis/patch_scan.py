@@ -22,14 +22,19 @@ def signs_in_patch(patch: str, problem: Problem) -> tuple[Sign, ...] | None:
     """
     files = problem.public.files
     try:
-        paths = {path for change in read_patch(patch) for path in (change.old, change.new) if path is not None}
+        changes = read_patch(patch)
+        paths = {path for change in changes for path in (change.old, change.new) if path is not None}
         before = {path: files[path] for path in paths if path in files}
         after = apply_patch(patch, before)
     except PatchError:
         return None
+    origins: dict[str, str] = {}  # of renamed files
+    for change in changes:
+        if change.old and change.new:
+            origins[change.new] = origins.get(change.old, change.old)
     found: set[Sign] = set()
     for path in (path for path in after if path.endswith(".py")):
-        old, new = _statements(before.get(path, "")), _statements(after[path])
+        old, new = _statements(before.get(origins.get(path, path), "")), _statements(after[path])
         if old is None or new is None:
             return None
         signs = [signs_in("\n".join(texts), Target()) for texts in (_without(old, new), _without(new, old))]

@@ -1,11 +1,13 @@
 """A replacement for Hugging Face's metric ``code_eval``, with the same arguments and result.
 
 Source: huggingface/evaluate, ``metrics/code_eval/code_eval.py`` and ``execute.py``, version 0.4. Differences: programs
-run in koderz' sandbox, a program that ends or replaces its tests does not pass, and ``HF_ALLOW_CODE_EVAL`` is ignored.
+run in koderz' sandbox, a program that ends or replaces its tests does not pass, ``HF_ALLOW_CODE_EVAL`` is ignored, and
+a task without candidates is not left out of pass@k.
 """
 
 from __future__ import annotations
 
+import logging
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from statistics import fmean
@@ -18,6 +20,7 @@ from koderz_core.workspace import the_workspace
 from koderz_core.workspace.checks import Check, Checks
 
 TIMEOUT_SECONDS = 3.0
+_LOG = logging.getLogger("koderz")
 
 
 class Result(TypedDict):
@@ -40,7 +43,8 @@ def compute(
 
     ``predictions``: for each task, a list of whole programs. ``references``: for each task, its tests: asserts, or
     source that defines ``check(candidate)`` and then calls ``check(name)``. pass@k is given for each k for which every
-    task has enough candidates. ``timeout``: seconds for all tests of one program.
+    task has enough candidates. A candidate that could not be judged counts as failed, with a warning in the log.
+    ``timeout``: seconds for all tests of one program.
 
     Raises UsageError for lists that do not fit together, DataError for tests that could not be run on any candidate,
     and SandboxError if no sandbox works on this machine.
@@ -65,7 +69,7 @@ def compute(
         passed = found.verdict is not None and found.verdict.passed
         result = Result(task_id=task, passed=passed, result=_described(found), completion_id=number)
         results[task].append((number, result))
-    return dict(_pass_at(results, k)), results
+    return dict(_pass_at([results.get(task, []) for task in range(len(predictions))], k)), results
 
 
 def _check(checks: Checks, task: int, tests: str, timeout: float) -> Check:
@@ -76,11 +80,19 @@ def _check(checks: Checks, task: int, tests: str, timeout: float) -> Check:
 
 
 def _require_verdicts(graded: Sequence[tuple[int, Graded]]) -> None:
-    """Raise DataError for the first task of which no candidate could be judged."""
+    """Raise DataError for the first task of which no candidate could be judged; warn of all other such candidates."""
     judged = {task for task, found in graded if found.verdict}
+    troubles = [found.trouble for _, found in graded if not found.verdict]
     for task, found in graded:
         if task not in judged:
             raise DataError(f"No candidate of the task {task} could be judged. {found.trouble}")
+    if troubles:
+        _LOG.warning(
+            "%d of %d candidates could not be judged and count as failed. The first reason: %s",
+            len(troubles),
+            len(graded),
+            troubles[0],
+        )
 
 
 def _described(graded: Graded) -> str:
@@ -92,8 +104,8 @@ def _described(graded: Graded) -> str:
     return "timed out" if verdict.error == "timeout" else f"failed: {verdict.message}"
 
 
-def _pass_at(results: dict[int, list[tuple[int, Result]]], k: Sequence[int]) -> Iterator[tuple[str, float]]:
-    counts = [(len(rows), sum(row["passed"] for _, row in rows)) for rows in results.values()]
+def _pass_at(results: Sequence[list[tuple[int, Result]]], k: Sequence[int]) -> Iterator[tuple[str, float]]:
+    counts = [(len(rows), sum(row["passed"] for _, row in rows)) for rows in results]
     for number in k:
         if counts and all(n >= number for n, _ in counts):
             yield f"pass@{number}", fmean(pass_at_k(n, c, number) for n, c in counts)

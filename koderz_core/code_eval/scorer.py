@@ -15,7 +15,8 @@ def inspect_scorer(dataset: str = "") -> Any:  # Any: a Scorer of inspect_ai
     """Return a scorer: C if the program in the model's reply passes all tests, else I; with accuracy and its error.
 
     With ``dataset``, the id of a sample is the id of a problem in it. Otherwise the tests are asserts in the sample's
-    metadata ``tests``, or else in its target. Raises UsageError if inspect_ai is not installed.
+    metadata ``tests``, or else in its target. A sample that could not be judged is unscored, so no metric counts it.
+    Raises UsageError if inspect_ai is not installed.
     """
     try:
         from inspect_ai.scorer import accuracy, scorer, stderr  # noqa: PLC0415 (optional and heavy)
@@ -37,7 +38,7 @@ def _score(dataset: str, state: Any, target: Any) -> Any:  # Any: as above
 
     graded = _check(dataset, state, target).grade("answer", state.output.completion)
     if graded.verdict is None:
-        return Score(value="N", explanation=graded.trouble)
+        return Score.unscored(reason="scoring_failed", explanation=graded.trouble)
     return score_of(graded.verdict, graded.sample.program.code)
 
 

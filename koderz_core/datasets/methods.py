@@ -92,8 +92,10 @@ def _module_tests(
 
 def methods_of(tree: ast.Module) -> dict[str, list[str]]:
     """The names of the test methods of each class, in unittest's order; later classes replace earlier ones."""
-    classes = {node.name: node for node in tree.body if isinstance(node, ast.ClassDef)}
-    named = {name: sorted(set(_methods(node, classes))) for name, node in classes.items()}
+    named: dict[str, list[str]] = {}
+    for node in (node for node in tree.body if isinstance(node, ast.ClassDef)):
+        bases = (base.id for base in node.bases if isinstance(base, ast.Name))
+        named[node.name] = sorted({*_methods(node), *(name for base in bases for name in named.get(base, []))})
     return {name: methods for name, methods in named.items() if methods}
 
 
@@ -114,18 +116,15 @@ def check_of_methods(source: str, methods: Mapping[str, Sequence[str]], function
     return f"{source.rstrip()}\n\n\n{inspect.getsource(cases)}\n\n{''.join(lines)}"
 
 
-def _methods(node: ast.ClassDef, classes: Mapping[str, ast.ClassDef]) -> Iterator[str]:
-    """The test methods of a class and of its base classes in the same file."""
+def _methods(node: ast.ClassDef) -> Iterator[str]:
+    """The test methods of a class, without those of its base classes."""
     yield from (part.name for part in node.body if isinstance(part, ast.FunctionDef) and part.name.startswith("test"))
-    for base in node.bases:
-        if isinstance(base, ast.Name) and base.id in classes and base.id != node.name:
-            yield from _methods(classes[base.id], classes)
 
 
 def _require_supported(tree: ast.Module, functions: Sequence[str], field: str) -> None:
     """Raise DataError for tests that would silently not run, or that need more of pytest than there is."""
     for node in tree.body:
-        if isinstance(node, ast.ClassDef) and not node.bases and any(_methods(node, {})):
+        if isinstance(node, ast.ClassDef) and not node.bases and any(_methods(node)):
             raise DataError(
                 f"field {field}: {node.name} is not a unittest.TestCase; derive the class from "
                 "unittest.TestCase, or write its tests as module-level functions"

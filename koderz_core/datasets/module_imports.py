@@ -112,14 +112,14 @@ def free_names(tree: ast.Module) -> list[str]:
     """The names that a module uses and does not define."""
     nodes = list(ast.walk(tree))
     used = [node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)]
-    bound = {PYTEST, *dir(builtins), *(name for node in nodes for name in _bound(node))}
+    bound = {PYTEST, *dir(builtins), *(name for node in nodes for name in bound_names(node))}
     return [name for name in dict.fromkeys(used) if name not in bound]
 
 
-def _bound(node: ast.AST) -> list[str]:
+def bound_names(node: ast.AST) -> list[str]:
     """The names that a node defines."""
     match node:
-        case ast.Name(name, ast.Store()) | ast.arg(name) | ast.alias(_, str(name)):
+        case ast.Name(name, ast.Store() | ast.Del()) | ast.arg(name) | ast.alias(_, str(name)):
             return [name]
         case ast.ClassDef(name) | ast.FunctionDef(name) | ast.AsyncFunctionDef(name) | ast.ExceptHandler(_, str(name)):
             return [name]

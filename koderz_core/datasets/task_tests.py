@@ -7,20 +7,24 @@ import. koderz tests the file alone, so each of these means the file.
 from __future__ import annotations
 
 import ast
+import builtins
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import replace
+from itertools import chain, count
 from pathlib import PurePath
 
-from koderz_core.datasets.asserts import statements
+from koderz_core.datasets.asserts import names_in, statements
 from koderz_core.datasets.methods import ModuleTests, module_tests
+from koderz_core.datasets.module_imports import bound_names
 from koderz_core.errors import DataError
 
 FORMS = (
     "Write test functions for pytest, unittest classes, or asserts that call functions or classes of the file to fix."
 )
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_BUILTINS = frozenset(dir(builtins))
 
 
 def task_tests(tests: str, name: str, file: PurePath, given: str) -> ModuleTests:
@@ -31,8 +35,8 @@ def task_tests(tests: str, name: str, file: PurePath, given: str) -> ModuleTests
     """
     try:
         read = _Imports(file).visit(ast.Module(statements(tests, name), []))
-        tree = ast.fix_missing_locations(ast.Module(_as_functions(read.body), []))
         defined = _defined(given)
+        tree = ast.fix_missing_locations(ast.Module(_as_functions(read.body, module_name(file), defined), []))
         found = module_tests(ast.unparse(tree), module_name(file), name, names=defined)
         return replace(found, names=_functions_first(found.names, defined))
     except DataError as fault:
@@ -69,30 +73,101 @@ def _names(node: ast.stmt) -> Iterator[str]:
         yield from (part.id for target in targets for part in ast.walk(target) if isinstance(part, ast.Name))
 
 
-def _as_functions(body: Sequence[ast.stmt]) -> list[ast.stmt]:
-    """The statements, in which every statement with an assert is the end of a test function of its own.
+def _as_functions(body: Sequence[ast.stmt], module: str, defined: Iterable[str]) -> list[ast.stmt]:
+    """The statements, in which every statement with an assert is part of a test function of its own.
 
-    The function repeats the earlier statements, because a later one may change what an earlier one has set.
+    Every statement runs once, in the order of the file, because the program and the tests may keep state. Definitions,
+    and assignments that share no name with the file and with earlier tests, stay in the module, where decorators and
+    classes may need them. All other statements are in the function of the next assert; those after the last assert are
+    in its function if definitions may need them.
     """
     if not any(map(_asserts, body)):
         return list(body)
-    kept = [node for node in body if isinstance(node, (*_DEFINITION, ast.Import, ast.ImportFrom)) or _is_main(node)]
-    run = [node for node in body if node not in kept]
-    before: list[ast.stmt] = []
-    found: list[ast.stmt] = []
-    for node in run:
+    uses = _uses(body)
+    shared = {*defined, *_imported(body, module)}
+    kept: list[ast.stmt] = []
+    groups: list[list[ast.stmt]] = [[]]
+    for node in body:
+        names = names_in([node]) - _BUILTINS
+        names = names.union(*(uses[name] for name in names & uses.keys()))
+        may_stay = not groups[0] or isinstance(node, ast.Assign | ast.AnnAssign)
+        if _is_kept(node) or (may_stay and shared.isdisjoint(names) and not _asserts(node)):
+            kept.append(node)
+            continue
+        shared |= names
+        groups[-1].append(node)
         if _asserts(node):
-            found.append(_function(f"test_line_{node.lineno}", [*before, node]))
-        else:
-            before.append(node)
-    return [*kept, *found]
+            groups.append([])
+    rest = groups.pop()
+    groups[-1] += rest if uses else []
+    return [*_functions(groups, body), *kept]  # as in pytest, functions of the file run after its statements
 
 
-def _function(name: str, body: Sequence[ast.stmt]) -> ast.stmt:
+def _uses(body: Sequence[ast.stmt]) -> Mapping[str, set[str]]:
+    """The names that each definition uses, itself or in other definitions."""
+    uses = {node.name: names_in([node]) - _BUILTINS for node in body if isinstance(node, _DEFINITION)}
+    for _ in uses:
+        uses = {name: used.union(*(uses[other] for other in used & uses.keys())) for name, used in uses.items()}
+    return uses
+
+
+def _imported(body: Sequence[ast.stmt], module: str) -> Iterator[str]:
+    """The names that imports of the file define."""
+    for node in body:
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            source = node.module if isinstance(node, ast.ImportFrom) else ""
+            yield from (alias.asname or alias.name for alias in node.names if module in (source, alias.name))
+
+
+def _functions(groups: Sequence[Sequence[ast.stmt]], body: Sequence[ast.stmt]) -> Iterator[ast.stmt]:
+    taken = {name for node in body for part in ast.walk(node) for name in bound_names(part)}
+    for group in groups:
+        line = next(node.lineno for node in group if _asserts(node))
+        names = chain([f"test_line_{line}"], (f"test_line_{line}_{number}" for number in count(2)))
+        name = next(name for name in names if name not in taken)
+        taken.add(name)
+        yield _function(name, group, _context(group, body))
+
+
+def _context(group: Sequence[ast.stmt], body: Sequence[ast.stmt]) -> list[ast.stmt]:
+    """The earlier statements with which a test shares variables, for the person or model that reads a failed test."""
+    plain = [node for node in body if not _is_kept(node)]
+    variables = {name for node in plain for part in ast.walk(node) for name in bound_names(part)}
+    needed = names_in(group) & variables
+    found: list[ast.stmt] = []
+    for node in reversed(plain[: plain.index(group[0])]):
+        if not needed.isdisjoint(names_in([node])):
+            found.insert(0, node)
+            needed |= names_in([node]) & variables
+    return found
+
+
+def _function(name: str, group: Sequence[ast.stmt], context: Sequence[ast.stmt]) -> ast.stmt:
+    """A test function in which variables are those of the module. Its docstring has the context."""
     (function,) = ast.parse(f"def {name}(): pass").body
     assert isinstance(function, ast.FunctionDef)
-    function.body = deepcopy(list(body))
+    variables = sorted({name for node in group for part in ast.walk(node) for name in bound_names(part)})
+    lines = "\n".join(map(ast.unparse, context))
+    function.body = [
+        *([ast.Expr(ast.Constant(f"Earlier statements:\n{lines}\n"))] if context else []),
+        *([ast.Global(variables)] if variables else []),
+        *(_WithoutAnnotations().visit(deepcopy(node)) for node in group),
+    ]
     return function
+
+
+class _WithoutAnnotations(ast.NodeTransformer):
+    """Removes annotations of variables, which Python does not allow for global names in a function."""
+
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.stmt:
+        return ast.Assign([node.target], node.value) if node.value else ast.Pass()
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> ast.stmt:
+        return node
+
+
+def _is_kept(node: ast.stmt) -> bool:
+    return isinstance(node, (*_DEFINITION, ast.Import, ast.ImportFrom)) or _is_main(node)
 
 
 def _asserts(node: ast.stmt) -> bool:

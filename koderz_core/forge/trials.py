@@ -160,20 +160,11 @@ def run_trial(base: Base, mutation: Mutation, judge: RepositoryTests, least_fail
     tests = TestSet(ids=tuple(failing), seconds=base.limit_seconds)
     public = PublicProblem(f"{base.tree.name}/{key[:12]}", "", "", kind="repo", editable=base.layout.editable)
     problem = Problem(public, tests, solution, repository=base.repository(fault, failing, passing))
-    faulty, lacking = judge.check_unrepaired(problem, tests)
-    if faulty.marks != "F" * len(failing):
-        return Trial(key, "a second run of the tests had different results", noticed=True, seconds=found.seconds)
-    if not lacking:
-        return Trial(
-            key,
-            "no failing test compares a result with a value that koderz keeps outside the test process",
-            noticed=True,
-            seconds=found.seconds,
-        )
-    if not (correct := judge.check(problem, solution, tests)).passed:
-        return Trial(key, f"the correct patch fails: {correct.message[:200]}", noticed=True, seconds=found.seconds)
+    reason, failures = _judged(problem, judge)
+    if reason:
+        return Trial(key, reason, noticed=True, seconds=found.seconds)
     left_out = tuple(test for test in failed if test not in failing)
-    symptoms = sorted(map(partial(_symptom, ids=tests.ids), faulty.failures), key=_vagueness)
+    symptoms = sorted(map(partial(_symptom, ids=tests.ids), failures), key=_vagueness)
     return Trial(key, "", True, tuple(failing), left_out, tuple(symptoms[:_MOST_SYMPTOMS]), found.seconds)
 
 
@@ -191,6 +182,21 @@ def _unusable(
     if len(failing) < least_failing:
         return "koderz can check too few of the failing tests from outside the test process", failing
     return "", failing
+
+
+def _judged(problem: Problem, judge: RepositoryTests) -> tuple[str, tuple[TestFailure, ...]]:
+    """Why the failing tests make no task, "" if they do, and their failures, as in a benchmark. Raises SandboxError."""
+    tests, solution = problem.tests, problem.canonical_solution
+    try:
+        faulty, lacking = judge.check_unrepaired(problem, tests)
+        if faulty.marks != "F" * len(tests.ids):
+            return "a second run of the tests had different results", ()
+        if not lacking:
+            return "no failing test compares a result with a value that koderz keeps outside the test process", ()
+        correct = judge.check(problem, solution, tests)
+    except DataError:  # a test may fail by accident, which must not end the command
+        return "one of the tests also fails on the correct tree", ()
+    return "" if correct.passed else f"the correct patch fails: {correct.message[:200]}", faulty.failures
 
 
 def _symptom(failure: TestFailure, ids: Sequence[str]) -> Symptom:

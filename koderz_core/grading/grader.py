@@ -14,7 +14,7 @@ from typing import Literal
 from koderz_core.errors import DataError, SandboxError
 from koderz_core.grading.problem_tests import Divide
 from koderz_core.grading.suites import base_and_plus, joined, require_plus
-from koderz_core.grading.testsets import Split, TestPolicy, no_program
+from koderz_core.grading.testsets import Outside, Split, TestPolicy, no_program
 from koderz_core.input_files import json_object, lines_in, listed_faults, read_unpacked
 from koderz_core.prompts.extraction import extract
 from koderz_core.protocols import Judge
@@ -105,7 +105,8 @@ class Grader:
     def tests(self, problems: Iterable[Problem], tests: TestKind) -> Iterator[tuple[str, Split]]:
         """The tests of each problem by its id, in the order in which they are ready.
 
-        Raises UsageError for a problem without plus tests, DataError if a canonical solution fails, SandboxError.
+        Raises UsageError for a problem without plus tests, DataError if a canonical solution fails or if a variant is
+        not what its rule promises, SandboxError.
         """
         work = {self._pool.submit(self.tests_of, problem, tests): problem.id for problem in problems}
         for future in as_completed(work):
@@ -124,7 +125,8 @@ class Grader:
         if tests == "plus":
             require_plus(problem)
         split = self._divide(problem, replace(self._policy, plus=tests == "plus"))
-        assert isinstance(split, Split), "every problem can use all its base tests as the gate"
+        if isinstance(split, Outside):
+            raise DataError(f"{problem.id} cannot be graded: {split.reason}. Omit that problem.")
         return split
 
     def grade_one(self, sample: Sample, tests: Split) -> Graded:

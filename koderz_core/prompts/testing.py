@@ -54,7 +54,7 @@ def asserts_in(reply: str, problem: PublicProblem, most: int = MOST) -> tuple[Ow
     known = asked | (defined_names(preamble) if preamble else set())
     tests: dict[str, OwnTest] = {}
     for node in (node for source in sources for node in _asserts(source, reader)):
-        with suppress(RecursionError):
+        with suppress(ValueError, RecursionError):  # of ast.unparse, for example for a number with too many digits
             if test := _test(node, asked, known, of_module=problem.kind == "module"):
                 tests.setdefault(test.holds, test)
     return tuple(tests.values())[:most]

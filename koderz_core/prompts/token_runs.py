@@ -30,7 +30,7 @@ def token_lines(program: str, *, anonymous: bool) -> Iterator[Line]:
     line: list[tokenize.TokenInfo] = []
     for token in tokenize.generate_tokens(io.StringIO(program).readline):
         if token.type == tokenize.NEWLINE:
-            if line[0].string not in ("import", "from") and [part.type for part in line] != [tokenize.STRING]:
+            if line and line[0].string not in ("import", "from") and [part.type for part in line] != [tokenize.STRING]:
                 yield tuple(
                     "_" if anonymous and part.type == tokenize.NAME and part.string not in PYTHON else part.string
                     for part in line

@@ -207,23 +207,29 @@ class BoxedJudge:
     def _may_fail(self, problem: Problem, tests: TestSet, unchanged: Report) -> bool:
         """Whether only tests that examine changes of arguments fail with the tests' own objects unchanged."""
         canonical, marks = self._of_canonical(problem, tests).report, unchanged.outcome.marks
-        if canonical:
+        if canonical and canonical.outcome.error != "timeout":  # on a busy machine, it shows nothing
             complete = unchanged.completed or not canonical.completed
             looks = [mark != "P" for mark in canonical.outcome.marks]
         else:
             complete = unchanged.completed and "-" not in marks
-            looks = list(looks_at_changes(tests.source, problem.public.entry_point))
+            looks = list(looks_at_changes(tests.source, problem.public.entry_point)) or [False] * len(marks)
         return complete and all(mark == "P" or may for mark, may in zip(marks, looks, strict=True))
 
     def _of_canonical(self, problem: Problem, tests: TestSet) -> Answer:
-        """The answer for the canonical solution, with the tests' own objects unchanged; empty without a solution."""
+        """The answer for the canonical solution, with the tests' own objects unchanged; empty without a solution.
+
+        An answer that exceeded the time limit is not kept: the machine may have been busy.
+        """
         key = (problem.canonical_solution, tests.source, tests.cases, tests.shared)
         if not problem.canonical_solution:
             return Answer()
-        if key not in self._canonical:
-            order = self._order(problem, problem.canonical_solution, tests)
-            self._canonical[key] = ask(self._workers, replace(order, mirrors=False))
-        return self._canonical[key]
+        if key in self._canonical:
+            return self._canonical[key]
+        order = self._order(problem, problem.canonical_solution, tests)
+        answer = ask(self._workers, replace(order, mirrors=False))
+        if not answer.stalled and not (answer.report and answer.report.outcome.error == "timeout"):
+            self._canonical[key] = answer
+        return answer
 
 
 def _transcribed(found: Evaluation, seconds: float) -> ProgramRun:

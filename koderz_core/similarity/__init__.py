@@ -73,7 +73,8 @@ def require_package() -> None:
 def normalised(program: str) -> str | None:
     """The program in a standard layout, without comments and docstrings.
 
-    None if it does not parse, is longer than ``MOST_CHARS`` or nested deeper than ``DEEPEST``.
+    None if it does not parse, if Python cannot write out its tree, or if it is longer than ``MOST_CHARS`` or nested
+    deeper than ``DEEPEST``.
     """
     if len(program) > MOST_CHARS:
         return None
@@ -87,7 +88,10 @@ def normalised(program: str) -> str | None:
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             documented = ast.get_docstring(node, clean=False) is not None
             node.body = (node.body[1:] or [ast.Pass()]) if documented else node.body
-    text = ast.unparse(tree)
+    try:
+        text = ast.unparse(tree)
+    except ValueError:  # a character in an f-string that Python 3.11 cannot write, or too many digits
+        return None
     return text if text.strip() and len(text) <= MOST_CHARS else None
 
 

@@ -43,7 +43,7 @@ class ReadState:
 class Fold:
     """The rows that a chunk of one journal changes, and the state of the journal, which is at first that before it.
 
-    ``journal``: the name of its file. ``known``: the rows in the index that the chunk may change, by table and key.
+    ``journal``: its name for errors. ``known``: the rows in the index that the chunk may change, by table and key.
     """
 
     journal: str
@@ -75,7 +75,6 @@ class Fold:
 
     def _place(self, entry: Entry) -> Place:
         if isinstance(entry.event, BenchmarkOpened):
-            self._require_own_name(entry.event.benchmark)
             self.benchmark, self.tiers = entry.event.benchmark, entry.event.tiers
         call = (entry.experiment, entry.ordinal)
         if isinstance(entry.event, CallStarted):
@@ -89,15 +88,6 @@ class Fold:
             self.tiers,
             self.attempts.get(call),
         )
-
-    def _require_own_name(self, benchmark: str) -> None:
-        """Refuse a copy, whose rows would replace those of the journal that it was copied from."""
-        if self.journal != f"{benchmark}.jsonl":
-            raise JournalError(
-                f"The journal {self.journal} was not read, because it contains the benchmark {benchmark}: the file is "
-                f"a copy of {benchmark}.jsonl, or was renamed. Move a copy out of its folder, and rename a renamed "
-                f"file to {benchmark}.jsonl."
-            )
 
     def _before(self, table: str, key: Key) -> Row | None:
         return self.rows[table].get(key) or self.known.get(table, {}).get(key)
@@ -233,6 +223,9 @@ def _load_chunk(con: DuckDBPyConnection, path: Path, before: ReadState) -> ReadS
     tail = journal.read(path, before.offset)
     if tail.offset == before.offset:
         return before
+    for entry in tail.entries:
+        if isinstance(entry.event, BenchmarkOpened):
+            _require_no_copy(path, entry.event.benchmark)
     fold = begin_fold(con, path.name, tail.entries, before)
     fold.add(tail.entries)
     last_at = tail.entries[-1].at if tail.entries else before.last_at
@@ -250,6 +243,16 @@ def _load_chunk(con: DuckDBPyConnection, path: Path, before: ReadState) -> ReadS
         raise JournalError(f"The journal {path.name} contains a number that is out of range: {error}.") from error
     con.commit()
     return after
+
+
+def _require_no_copy(path: Path, benchmark: str) -> None:
+    """Refuse a copy, whose rows would replace those of the journal beside it. A journal that was renamed is read."""
+    own = path.with_name(f"{benchmark}.jsonl")
+    if path != own and own.exists():
+        raise JournalError(
+            f"The journal {path.name} was not read, because it contains the same benchmark as {own.name}. Move the "
+            "copy to another folder."
+        )
 
 
 def _write(con: DuckDBPyConnection, table: str, rows: Sequence[Row]) -> None:

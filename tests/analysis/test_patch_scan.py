@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from koderz_core.analysis.patch_scan import signs_in_patch
@@ -27,6 +29,15 @@ PROBLEM = Problem(PublicProblem("t/1", "", "", kind="repo", files=FILES), TestSe
 )
 def test_signs_in_what_a_patch_changes(new: str, signs: tuple[Sign, ...] | None) -> None:
     assert signs_in_patch(make_patch(FILES, FILES | {"a.py": new}), PROBLEM) == signs
+
+
+def test_signs_that_were_in_a_renamed_file_are_not_new() -> None:
+    old = OLD.replace("return x", "sys.exit(0)")
+    problem = replace(PROBLEM, public=replace(PROBLEM.public, files={"a.py": old}))
+    patch = make_patch({"a.py": old}, {"a.py": old.replace("sys.exit(0)", "sys.exit(1)")})
+    assert signs_in_patch(patch.replace("+++ b/a.py", "+++ b/c.py"), problem) == ()
+    again = make_patch({"c.py": old.replace("sys.exit(0)", "sys.exit(1)")}, {"c.py": f"{old}\n# end\n"})
+    assert signs_in_patch(patch.replace("+++ b/a.py", "+++ b/c.py") + again, problem) == ()
 
 
 def test_what_does_not_apply_cannot_be_scanned_and_an_empty_patch_has_no_sign() -> None:

@@ -8,7 +8,10 @@ import pytest
 
 from koderz_core import code_eval
 from koderz_core.errors import DataError, UsageError
+from koderz_core.grading.grader import Graded, Sample, as_program
+from koderz_core.grading.testsets import no_program
 from koderz_core.workspace import leave
+from koderz_core.workspace.checks import Check
 
 TESTS = "assert add(2, 3) == 5"
 RIGHT, WRONG = "def add(a, b): return a + b", "def add(a, b): return a * b"
@@ -33,6 +36,20 @@ def test_the_metric_gives_what_code_eval_gives_in_its_own_example() -> None:
 def test_pass_at_k_is_given_for_each_k_that_every_task_has_enough_candidates_for() -> None:
     pass_at_k, _ = code_eval.compute([[RIGHT, WRONG, WRONG], [RIGHT, RIGHT]], [TESTS, CHECK], k=[1, 2, 3])
     assert pass_at_k == {"pass@1": pytest.approx((1 / 3 + 1) / 2), "pass@2": pytest.approx((2 / 3 + 1) / 2)}
+    assert code_eval.compute([[RIGHT], []], [TESTS, TESTS], k=[1])[0] == {}
+
+
+def test_the_metric_warns_of_candidates_that_could_not_be_judged(
+    caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def grade(self: Check, kind: str, text: str) -> Graded:
+        sample = Sample(1, self.problem, as_program(kind, text, self.problem), {})
+        verdict = no_program(self.tests.base, "extraction") if text == WRONG else None
+        return Graded(sample, verdict, trouble="" if verdict else "The worker was lost.")
+
+    monkeypatch.setattr(Check, "grade", grade)
+    assert code_eval.compute([[RIGHT, WRONG]], [TESTS], k=[1])[0] == {"pass@1": 0.0}
+    assert "1 of 2 candidates could not be judged and count as failed" in caplog.text
 
 
 def test_a_slow_program_times_out_and_a_program_that_ends_itself_does_not_pass() -> None:

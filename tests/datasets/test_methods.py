@@ -108,6 +108,13 @@ def test_bare_asserts_in_methods_are_not_tests_of_their_own() -> None:
     assert outcomes(tests, year=year) == [True]
 
 
+def test_a_class_inherits_tests_from_the_classes_above_it() -> None:
+    mixin = "class Mixin(LeapTest):\n    def test_two(self):\n        self.assertFalse(year(1900))\n"
+    again = "class LeapTest(Mixin):\n    def test_three(self):\n        self.assertTrue(year(1600))\n"
+    text = f"{CASE.format('from leap import year', 'self.assertTrue(year(2000))')}{mixin}{again}"
+    assert outcomes(module_tests(text, "leap"), year=year) == [True] * 5
+
+
 def test_the_code_of_a_helper_file_is_part_of_the_tests() -> None:
     text = CASE.format("from leap import year\nfrom test_utils import CASES as cases", "assert year(cases[0])")
     tests = module_tests(text, "leap", helpers={"test_utils": "import math\nCASES = [400 * int(math.pi)]\n"})

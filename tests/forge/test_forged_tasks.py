@@ -17,6 +17,7 @@ from koderz_core.forge.layout import Layout, layout_of
 from koderz_core.forge.tasks import Forge, Task
 from koderz_core.forge.trials import Symptom, Trial, TrialLog, base_of, kept_base
 from koderz_core.patches import apply_patch
+from koderz_core.records import Problem, TestSet, Verdict
 
 LAYOUT = layout_of("sums", FILES)
 
@@ -88,6 +89,20 @@ def test_a_task_needs_a_failing_test_whose_value_only_koderz_has(tmp_path: Path)
     assert first(forge(tmp_path, OwnJudge(lacking=frozenset())), 1) == []
     reasons = [json.loads(line)["reason"] for line in (tmp_path / "log.jsonl").read_text().splitlines()]
     assert "no failing test compares a result with a value that koderz keeps outside the test process" in reasons
+
+
+def test_a_test_that_also_fails_on_the_correct_tree_makes_its_trial_unusable(tmp_path: Path) -> None:
+    class Flaky(OwnJudge):
+        def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
+            if any(test.endswith("zero") for test in tests.ids):
+                raise DataError("The tests are broken.")
+            return super().check(problem, code, tests)
+
+    tasks = list(forge(tmp_path, Flaky()).tasks())
+    assert tasks
+    assert not any(test.endswith("zero") for task in tasks for test in task.trial.failing)
+    reasons = [json.loads(line)["reason"] for line in (tmp_path / "log.jsonl").read_text().splitlines()]
+    assert "one of the tests also fails on the correct tree" in reasons
 
 
 def test_the_layout_finds_modules_roots_and_tests() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from cases_as_asserts import as_asserts
 
-from koderz_core.errors import SandboxError
+from koderz_core.errors import DataError, SandboxError
 from koderz_core.grading.canonical import Canonical, Expectations
 from koderz_core.grading.grader import Graded, Grader, Sample, TestKind
 from koderz_core.grading.problem_tests import Divide, Divider
@@ -99,6 +99,15 @@ def test_programs_that_may_take_long_are_graded_first() -> None:
     with Grader(Noting(), lambda problem, _: tests[problem.id], 1, lambda verdict: verdict, TestPolicy()) as grader:
         list(grader.grade(samples, tests))
     assert judged == ["p/1", "p/2", "p/0"]
+
+
+def test_a_variant_that_is_not_what_its_rule_promises_cannot_be_graded(tmp_path: Path) -> None:
+    variant = replace(DOUBLE, variant="impossible")
+    with (
+        Grader(InProcess(), dividing(tmp_path), 1, lambda verdict: verdict, TestPolicy()) as grader,
+        pytest.raises(DataError, match=r"p/0 cannot be graded: .* exactly one gate test .* Omit that problem"),
+    ):
+        grader.tests_of(variant, "base")
 
 
 def test_the_keys_of_a_sample_are_kept(tmp_path: Path) -> None:

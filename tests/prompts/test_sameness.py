@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from koderz_core.prompts.programs import DEEPEST, shape
+from koderz_core.prompts.token_runs import token_lines
 
 PROGRAM = 'def f(x):\n    """Twice."""\n    return x + x\n'
 
@@ -50,3 +51,7 @@ def test_what_is_the_same_does_not_hang_on_how_deep_the_caller_stands(terms: int
 def test_numbers_too_long_to_be_written_out_are_told_apart() -> None:
     long = "x = 0x" + "f" * 9000
     assert shape(long) == shape(f"{long}  # again") != shape(f"{long}0")
+
+
+def test_a_line_with_only_a_backslash_has_no_tokens() -> None:
+    assert list(token_lines("x = 1\n\\\n\ny = 2\n", anonymous=False)) == [("x", "=", "1"), ("y", "=", "2")]

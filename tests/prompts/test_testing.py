@@ -36,6 +36,7 @@ def test_each_assert_is_a_call_and_whether_it_holds() -> None:
         ("", []),
         ("assert f(" + "(" * 5000, []),
         ("assert f(" + "-" * 100_000 + "1) == 1", []),
+        ("assert f(1) == 0x" + "f" * 5000 + "\nassert f(2) == 2", ["f(2)"]),
     ],
 )
 def test_only_asserts_on_the_function_that_need_nothing_else_are_tests(reply: str, found: list[str]) -> None:

@@ -92,6 +92,14 @@ def test_the_hash_is_of_what_the_numbers_are_made_of(measure: Measure) -> None:
     assert cited(plan.id) == before
 
 
+def test_a_journal_that_is_not_where_it_belongs_is_said_to_be_missing(measure: Measure) -> None:
+    plan = measure()
+    with open_workspace() as workspace:
+        journal = journal_of(workspace, plan)
+    journal.rename(journal.with_name("renamed.jsonl"))
+    assert cited(plan.id)[f"{plan.id}-unknown"]["note"].endswith("journal: could not be read")
+
+
 def test_each_benchmark_of_a_comparison_has_an_entry(measure: Measure) -> None:
     plans = [measure("0:2", name=name) for name in ("one", "other")]
     assert [key.split("-")[0] for key in cited(*(plan.id for plan in plans))] == [
@@ -140,7 +148,6 @@ def test_what_no_script_answered_is_not_called_scripted() -> None:
     said = entries(bibtex([one], "0"))["bench_0-unknown"]
     assert said["title"] == "{Benchmark bench\\_0: 1 problem of humaneval}"
     assert said["note"].startswith("Started 1970-01-01 00:00 UTC, koderz 0.1.0; 1 configuration, 0 of 1 experiments")
-    assert said["note"].endswith("journal: could not be read")
 
 
 @pytest.mark.parametrize("at", [1e18, 1e300, 2.6e11, -1e11, float("nan")])

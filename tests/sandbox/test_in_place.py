@@ -3,7 +3,10 @@
 import pytest
 from small_problem import checks, judged
 
+from koderz_core.records import Cases, ErrorClass, Problem, PublicProblem, TestSet
 from koderz_core.sandbox.in_place import looks_at_changes
+from koderz_core.sandbox.judge import BoxedJudge
+from koderz_core.sandbox.requests import Answer, Order, Outcome, Report
 
 REVERSES = "def double(x):\n    x.reverse()\n    return len(x)"
 LOOKS = {
@@ -53,3 +56,31 @@ def test_a_solution_tells_for_each_test_whether_it_looks_at_changes():
     empties = "def double(x):\n    if 1 in x: return x.sort()\n    x.clear()\n    return []"
     assert judged(sorts, tests, canonical=sorts).passed
     assert judged(empties, tests, canonical=sorts).marks == "FF"
+
+
+def answer(marks: str, error: ErrorClass | None = None) -> Answer:
+    return Answer(report=Report(Outcome(marks, (), error, "", ()), True, 0.1, False, changed=True, stuck=False))
+
+
+def verdicts(monkeypatch: pytest.MonkeyPatch, tests: TestSet, canonical: str, answers: list[Answer]) -> list[bool]:
+    """Whether a program that passes only with the tests' own objects has passed, in three checks by one judge."""
+
+    def ask(_workers: object, order: Order) -> Answer:
+        return answers.pop(0) if order.code == canonical else answer("P" if order.mirrors else "F")
+
+    monkeypatch.setattr("koderz_core.sandbox.judge.ask", ask)
+    judge = BoxedJudge("limited", workers=1)
+    problem = Problem(PublicProblem("small/1", "", "double"), tests, canonical)
+    found = [judge.check(problem, "program", tests).passed for _ in range(3)]
+    judge.close()
+    return found
+
+
+def test_a_solution_that_ran_out_of_time_is_run_again_for_the_next_program(monkeypatch):
+    tests = TestSet(checks("assert candidate([2, 1]) == 2"))
+    assert verdicts(monkeypatch, tests, "solution", [answer("-", "timeout"), answer("P")]) == [False, False, False]
+
+
+def test_calls_with_expected_answers_do_not_look_at_changes(monkeypatch):
+    tests = TestSet("def like(value): return value", Cases("[[1]]", "[1]"))
+    assert verdicts(monkeypatch, tests, "", []) == [False, False, False]

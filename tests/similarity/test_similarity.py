@@ -77,7 +77,10 @@ def test_normalised_programs_differ_in_nothing_but_what_python_sees() -> None:
 
 @pytest.mark.parametrize(
     "program",
-    ["", "# nothing", "def f(:", "x = '\x00'", "x = 1\n" * 1001, "x = " + "-" * 150 + "1", "def \ud800(): pass"],
+    [
+        *("", "# nothing", "def f(:", "x = '\x00'", "x = 1\n" * 1001, "x = " + "-" * 150 + "1", "def \ud800(): pass"),
+        "x = 0x" + "f" * 5000,
+    ],
 )
 def test_what_cannot_be_compared_says_so(program: str) -> None:
     assert normalised(program) is None

@@ -64,7 +64,7 @@ def test_a_copy_of_a_journal_under_another_name_is_a_fault_and_changes_no_row(st
     journal.tell(plan.experiments()[0])
     (fault,) = store.ingest().faults
     assert f"The journal {name} was not read" in fault
-    assert f"a copy of {plan.id}.jsonl" in fault
+    assert f"the same benchmark as {plan.id}.jsonl" in fault
     with store.open() as con:
         assert experiment_of(con, plan.experiments()[0].id).outcome == "solved"
 
