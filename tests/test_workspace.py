@@ -21,7 +21,7 @@ from chat_server import serving_chat, streams
 import koderz_core.lazy
 import koderz_core.workspace
 from koderz_core import Order, Wanted, Workspace, open_workspace, the_workspace
-from koderz_core.errors import PlanError, UsageError
+from koderz_core.errors import DataError, PlanError, UsageError
 from koderz_core.events import BenchmarkClosed, BenchmarkOpened, ExperimentFinished
 from koderz_core.journal import read_all
 from koderz_core.records import Plan
@@ -221,3 +221,11 @@ def test_questions_outside_any_experiment_keep_to_the_limits_of_their_provider()
         with open_workspace(vllm_base_url=server.url, limits=limits) as opened, ThreadPoolExecutor(4) as threads:
             list(threads.map(lambda _: opened.models.ask("vllm/it", "hello"), range(4)))
     assert most == [1, 1, 1, 1]
+
+
+def test_an_error_in_grading_leaves_the_judge_to_running_benchmarks(tmp_path: Path) -> None:
+    with open_workspace(home=tmp_path) as opened:
+        with pytest.raises(DataError), opened.grading.ending_programs():
+            raise DataError("the tests of a file cannot be run")
+        problem = opened.datasets.load("humaneval").problems[0]
+        assert opened.grading.judge.check(problem, problem.canonical_solution, problem.tests).passed

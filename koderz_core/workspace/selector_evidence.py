@@ -59,7 +59,7 @@ def gather(rows: Sequence[SummaryRow], trials: Mapping[Key, Sequence[Trial]], pr
 
 
 def _require_one_setting(direct: Sequence[SummaryRow]) -> None:
-    """Raise UsageError for a model with several settings, such as efforts: the mean of their results is that of none."""
+    """Raise UsageError for a model with several settings, such as efforts, whose results would be averaged."""
     settings: dict[str, SummaryRow] = {}
     for row in direct:
         first = settings.setdefault(row.models["coder"][0], row)

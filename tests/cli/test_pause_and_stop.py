@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from koderz_core.config import load_settings
-from koderz_core.events import CodeTested
+from koderz_core.events import AllowanceSet, CodeTested
 from koderz_core.journal import read_all
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.store.results import Results
@@ -68,7 +68,7 @@ def iterations(benchmark: str) -> int:
 
 def allowed_usd(benchmark: str) -> float | None:
     entries = read_all(load_settings().journals_dir / f"{benchmark}.jsonl")
-    return [entry.event.usd for entry in entries if isinstance(entry.event, AllowanceSet)][-1]
+    return [entry.event.after.usd for entry in entries if isinstance(entry.event, AllowanceSet)][-1]
 
 
 def test_what_another_process_runs_is_paused_and_goes_on_and_is_stopped(

@@ -43,7 +43,7 @@ def test_no_experiment_starts_after_the_decision(ran: Any, journals: Path) -> No
 
 
 def test_fail_under_does_not_count_what_the_decision_left_out(koderz: Any) -> None:
-    assert koderz(*RUN, "--fail-under", "100").code == 0
+    assert koderz(*RUN, "--fail-under", "50").code == 0
 
 
 def test_the_order_of_the_problems_is_drawn_by_the_seed_and_recorded(koderz: Any, journals: Path) -> None:

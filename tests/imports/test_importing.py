@@ -17,6 +17,7 @@ from scipy.stats import binomtest  # type: ignore[import-untyped]  # scipy ships
 
 from koderz_core.config import load_settings
 from koderz_core.datasets.humaneval import load_humaneval
+from koderz_core.memory.mirror import JournalReader
 
 Rows = Sequence[Mapping[str, Any]]  # Any: JSON
 
@@ -66,6 +67,13 @@ def test_programs_of_samples_are_graded_and_several_of_a_problem_are_repeats(kod
     assert {(row["cost_usd"], row["output_tokens"], row["seconds"]) for row in found} == {(None, None, None)}
     assert "imported my-model" in koderz("results", name).out
     assert koderz("verify", name).code == 0
+
+
+def test_results_without_a_time_are_remembered(koderz: Any, tmp_path: Path) -> None:
+    (name,) = imported(koderz("import", written(tmp_path / "in.jsonl", arena("m", {"HumanEval/0": True}))))
+    journal = load_settings().journals_dir / f"{name}.jsonl"
+    told = [read.memory.content for read in JournalReader(journal, scripted=False).read() if read.memory]
+    assert any("time: unknown." in content for content in told)
 
 
 def test_a_reply_without_a_program_is_unsolved(koderz: Any, tmp_path: Path) -> None:

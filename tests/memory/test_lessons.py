@@ -68,6 +68,7 @@ def test_of_a_message_only_its_kind_is_kept(error: str, message: str, pattern: s
         ("None", "3", "None"),
         ("4", "3", "off by one"),
         ("9.5", "3", "another number"),
+        (f"1{'0' * 400}", "2.5", "another number"),
         ("True", "False", "the opposite"),
         ("(1, 2)", "[1, 2]", "another type"),
         ("[2, 1]", "[1, 2]", "right elements in another order"),
