@@ -2,12 +2,17 @@
 
 import random
 import re
+from types import SimpleNamespace
+from typing import cast
 
 import pytest
 from observed import HEAD, PATH, Suite, reports, test_of
 
 from koderz_core.sandbox.inside import observe
+from koderz_core.sandbox.repository.correct import correct_of
 from koderz_core.sandbox.repository.instrument import instrument
+from koderz_core.sandbox.repository.reports import Transcript
+from koderz_core.sandbox.repository.states import State
 from koderz_core.sandbox.repository.verdicts import Profile, Reported, marks
 
 TRUTHS = ("assert seen(1)", "assert not seen(0)", "assert seen(2)", "assert seen(3) is not None")
@@ -235,3 +240,24 @@ def test_the_same_tests_are_rewritten_with_other_names_in_each_verdict() -> None
 def test_without_a_profile_no_test_is_protected() -> None:
     suite = Suite(test_of("assert seen(1)"), CORRECT)
     assert not Profile().is_protected(suite.ids[0])
+
+
+@pytest.mark.parametrize(
+    ("other", "marks"),
+    [
+        ("def seen(x): return {'b': 2, 'a': 1}\n", "P"),
+        ("def seen(x): return {'a': 1.0, 'b': 2}\n", "P"),
+        ("def seen(x): return {'a': 1, 'b': 3}\n", "F"),
+    ],
+)
+def test_equal_values_need_not_be_written_alike(other: str, marks: str) -> None:
+    suite = Suite(test_of("first = seen(1)", "assert first == seen(2)"), "def seen(x): return {'a': 1, 'b': 2}\n")
+    assert suite.judge(other).marks == marks
+
+
+def test_nothing_is_learned_from_a_run_that_was_stopped() -> None:
+    """Otherwise the tests that it did not reach would count as tests without observations from then on."""
+    state = cast(State, SimpleNamespace(tests={PATH: HEAD + test_of("assert seen(1)")}))
+    stopped = Transcript(finished=False, stopped="timeout", seconds=60.0)
+    found = correct_of(state, [f"{PATH}::test_it"], lambda *_: stopped, random.Random(1))
+    assert found.broken == {f"{PATH}::test_it": "the tests were stopped after 60 s"}

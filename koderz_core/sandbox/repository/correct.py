@@ -32,12 +32,21 @@ class Correct:
 
 
 def correct_of(state: State, ids: Sequence[str], run: RunTests, lot: random.Random) -> Correct:
-    """Learn the profile from several runs, and confirm it with one more."""
+    """Learn the profile from several runs, and confirm it with one more.
+
+    A run that was stopped shows nothing about the tests that it did not reach, so nothing is learned from it.
+    """
 
     def reports(changed: Mapping[str, str]) -> Reports:
-        return run(changed, None).reports
+        found = run(changed, None)
+        if found.stopped:
+            raise _StoppedError(found.end())
+        return found.reports
 
-    profile = profile_of(state.tests, ids, reports, lot)
+    try:
+        profile = profile_of(state.tests, ids, reports, lot)
+    except _StoppedError as error:
+        return Correct(Profile(), broken=dict.fromkeys(ids, str(error)))
     made = instrument(state.tests, ids, lot, profile.plain, (), profile.opaque)
     found = run(made.files, ids)
     decided = marks(made.key, found.reports, profile, ids)
@@ -48,6 +57,10 @@ def correct_of(state: State, ids: Sequence[str], run: RunTests, lot: random.Rand
         if decided.marks[index] != "P"
     }
     return Correct(profile, found.seconds, broken)
+
+
+class _StoppedError(Exception):
+    """A run of the tests with the correct program was stopped."""
 
 
 def files_for(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from koderz_core.sandbox.repository.instrument import Key, instrument
 from koderz_core.sandbox.repository.rewriting import simply
 from koderz_core.sandbox.repository.sites import Site
-from koderz_core.sandbox.repository.verdicts import PASSED, Profile, Reports, Seen, seen_in, wrong_sites
+from koderz_core.sandbox.repository.verdicts import PASSED, Profile, Reports, Seen, same_values, seen_in, wrong_sites
 
 Run = Callable[[Mapping[str, str]], Reports]
 """Runs all tests of the tree with the correct program and these files changed."""
@@ -66,7 +66,8 @@ def _learn(learned: _Learned, test: str, key: Key, reports: Reports, *, first: b
     if len(copies) == len(runs) and all(_is_right(learned.sequences[test], *copy) for copy in copies):
         for _, seen in copies:
             known = learned.known.get(test, seen.reports)
-            learned.known[test] = tuple(a if a == b else "" for a, b in zip(known, seen.reports, strict=False))
+            pairs = zip(known, seen.reports, strict=False)
+            learned.known[test] = tuple(a if same_values(a, b) else "" for a, b in pairs)
         return
     own = key.definitions.get(test, test)
     _give_up(learned, (test, own), lasting, copies, twin=len(runs) > 1)

@@ -14,7 +14,8 @@ from typing import NamedTuple
 
 from koderz_core.records import TestFailure
 from koderz_core.sandbox.inside.faults import excerpt
-from koderz_core.sandbox.inside.wire import Json
+from koderz_core.sandbox.inside.values import decode
+from koderz_core.sandbox.inside.wire import Json, WireError
 from koderz_core.sandbox.repository.instrument import Key
 from koderz_core.sandbox.repository.sites import END, Finding, Site, finding
 
@@ -204,9 +205,21 @@ def _fault(test: str, reported: Reported, seen: Seen, profile: Profile) -> _Faul
 
 def _other_report(known: Sequence[str], reports: Sequence[str]) -> _Fault | None:
     for number, (report, own) in enumerate(zip(known, reports, strict=False), 1):
-        if report and report != own:
+        if report and not same_values(report, own):
             return _Fault(f"observation number {number} differs from that with the correct program")
     return None
+
+
+def same_values(report: str, other: str) -> bool:
+    """Whether two reports have equal values: for example, dictionaries may be written in another order."""
+    try:
+        return report == other or bool(report and other and _values(report) == _values(other))
+    except WireError:  # such as the digest of a large value
+        return False
+
+
+def _values(report: str) -> list[object]:
+    return [decode(value) for value in json.loads(report)]
 
 
 class _Twins:
