@@ -111,6 +111,9 @@ def _shown(name: str, settings: Settings, sources: Mapping[str, Mapping[str, obj
     setting, value = SETTINGS[name], getattr(settings, name)
     places = {place: values[key] for place, values in sources.items() for key in setting.names if key in values}
     kind: Kind = "secret" if has_password(value) or has_password(places.get(FILE)) else _kind(name)
+    written = places.get(FILE)
+    if kind == "switch" and written is not None:  # such as "on"
+        written = setting.parsed(written)
     return ShownSetting(
         name=name,
         variable=setting.variable,
@@ -120,7 +123,7 @@ def _shown(name: str, settings: Settings, sources: Mapping[str, Mapping[str, obj
         origins=tuple(places) or (DEFAULT,),
         default=_value(kind, setting.default_value()),
         choices=_choices(setting.annotation),
-        written="" if kind == "secret" else as_text(places.get(FILE)),
+        written="" if kind == "secret" else as_text(written),
         why_not=CANNOT.get(kind, ""),
     )
 

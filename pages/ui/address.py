@@ -101,9 +101,10 @@ def _widget_key(name: str, options: Sequence[str], usual: str) -> str:
     """The key of the widget, whose value is set to the option in the address."""
     key, last_key = f"choice of {name}", f"{name} in the URL"
     requested = matching_option(st.query_params.get(name, usual), options)
-    if requested not in options:
+    known = st.session_state.get(last_key) == requested  # a choice on this page may take an option away
+    if requested not in options and not known:
         warn_of_missing(name)
-    elif key not in st.session_state or st.session_state.get(last_key) != requested:  # undrawn widgets lose their value
+    elif requested in options and (key not in st.session_state or not known):  # undrawn widgets lose their value
         st.session_state[key] = requested
     if st.session_state.get(key) not in options:
         st.session_state[key] = usual
@@ -160,7 +161,7 @@ def chosen_line(table: pd.DataFrame, name: str, keys: Sequence[str], usual: str 
     """
     usual = usual or keys[0]
     requested, last_key, version = st.query_params.get(name, usual), f"{name} in the URL", f"version of {name}"
-    if requested not in keys:
+    if requested not in keys and st.session_state.get(last_key, ("",))[0] != requested:
         warn_of_missing(name)
     at = keys.index(requested if requested in keys else usual)
     if st.session_state.get(last_key) != (requested, tuple(keys)):

@@ -55,6 +55,8 @@ def offer_reports(rows: Sequence[SummaryRow]) -> None:
     """Reports that compare these configurations, for people without koderz; a missing baseline is added."""
     of = tuple(f"{row.benchmark}/{row.configuration}" for row in rows)
     html = ExportOrder("comparison", "html", of, same_problems=any(row.only for row in rows))
+    if st.query_params.get("baseline"):
+        st.caption("Reports use the default baseline. For another: `koderz compare --baseline X --format md`.")
     with st.container(horizontal=True):
         offer(html, "Report (HTML)", "📄")
         offer(replace(html, form="markdown"), "Report (Markdown)", "📝")

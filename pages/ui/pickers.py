@@ -54,9 +54,12 @@ def _choose_several(name: str, label: str, options: Mapping[str, str]) -> list[s
     if len(known) < len(wanted):
         unknown = f"The link contains at least one unknown {name.rstrip('s')}. koderz ignores unknown {name}."
         st.warning(unknown, icon="🔎")
-    key = f"{name} of {hash(tuple(options))}"
-    chosen = st.multiselect(label, list(options), known, format_func=options.__getitem__, key=key, wrap=True)
+    key, last_key = f"{name} of {hash(tuple(options))}", f"{name} in the URL"
+    if key not in st.session_state or st.session_state.get(last_key) != asked:  # also when the browser went back
+        st.session_state[key] = known
+    chosen = st.multiselect(label, list(options), format_func=options.__getitem__, key=key, wrap=True)
     keep(name, None if list(chosen) == list(options) else ",".join(chosen) or None)
+    st.session_state[last_key] = st.query_params.get(name)
     return list(map(str, chosen))
 
 

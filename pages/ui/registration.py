@@ -42,7 +42,8 @@ def choose_registration(opened: OpenDraft, draft: Draft) -> Draft:
         key, usual = opened.key("primary"), "A,B"
         pair = st.text_input("Primary comparison", names, key=key, placeholder=usual, help=ABOUT_PRIMARY)
         key, now = opened.key("registered margin"), 100 * initial.margin
-        margin = st.number_input("Margin (percentage points)", 0.1, 99.9, now, 1.0, key=key, help=ABOUT_MARGIN)
+        low, high = min(0.1, now), max(99.9, now)  # a cloned margin may be beyond these bounds
+        margin = st.number_input("Margin (percentage points)", low, high, now, 1.0, key=key, help=ABOUT_MARGIN)
     rule = st.radio(
         "Stopping rule", RULES, RULES.index(initial.stopping), STOPPING.__getitem__, key=opened.key("stopping")
     )

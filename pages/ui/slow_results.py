@@ -43,14 +43,14 @@ def awaited_comparison(workspace: Workspace, rows: Sequence[SummaryRow], baselin
     if _planned(rows) > LARGE:
         return _last_comparison(workspace, rows, baseline)
     work = partial(comparison_of, workspace, rows, baseline)
-    return prepare(f"comparison of {_names(rows)}, {baseline}", work, partial(_show_loading, rows, COMPUTED))
+    return prepare(f"comparison of {names_of(rows)}, {baseline}", work, partial(_show_loading, rows, COMPUTED))
 
 
 def glimpsed_comparison(workspace: Workspace, rows: Sequence[SummaryRow]) -> Comparison | None:
     """The comparison of a page that shows only its picture; None while it is computed behind a line of text."""
     if not is_many(rows):
         return comparison_of(workspace, rows, None, AXES[0])
-    return prepare(f"picture of {_names(rows)}", partial(comparison_of, workspace, rows, None), _show_drawing)
+    return prepare(f"picture of {names_of(rows)}", partial(comparison_of, workspace, rows, None), _show_drawing)
 
 
 def awaited_problems(workspace: Workspace, rows: Sequence[SummaryRow]) -> tuple[Difficulty, ...] | None:
@@ -59,7 +59,7 @@ def awaited_problems(workspace: Workspace, rows: Sequence[SummaryRow]) -> tuple[
     if _planned(rows) <= LARGE:
         return work()
     why = "The outcome of each problem appears here automatically."
-    return prepare(f"problems of {_names(rows)}", work, partial(_show_loading, rows, why))
+    return prepare(f"problems of {names_of(rows)}", work, partial(_show_loading, rows, why))
 
 
 def _last_comparison(workspace: Workspace, rows: Sequence[SummaryRow], baseline: str | None) -> Comparison | None:
@@ -113,7 +113,7 @@ def _show_counts(rows: Sequence[SummaryRow], why: str) -> None:
     st.dataframe(table, hide_index=True, column_config=WORD_COLUMNS, alt="Results of each configuration so far")
 
 
-def _names(rows: Sequence[SummaryRow]) -> str:
+def names_of(rows: Sequence[SummaryRow]) -> str:
     """A name for the configurations together with their problems."""
     return " ".join(f"{row.benchmark}/{row.configuration} on {row.problem_set}" for row in rows)
 

@@ -13,7 +13,7 @@ from koderz_core.report.slices import slice_table
 from koderz_core.report.trust import MOST_SHOWN, trust_section, trust_signs
 from koderz_core.workspace.comparisons import Comparison
 from pages.ui.address import link
-from pages.ui.slow_results import cached, prepare
+from pages.ui.slow_results import cached, names_of, prepare
 from pages.ui.tables import offer_csv, show_words
 
 TRUST = "trust"  # in the address
@@ -36,8 +36,8 @@ def show_trust(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Com
     if not part.open:
         return
     with part:
-        name = f"trust of {' '.join(f'{row.benchmark}/{row.configuration}' for row in rows)}"
-        found = prepare(name, partial(cached, workspace, rows, workspace.trust.check, read=True), _show_reading)
+        work = partial(cached, workspace, rows, workspace.trust.check, read=True)
+        found = prepare(f"trust of {names_of(rows)}", work, _show_reading)
         if found is None:
             return
         section = trust_section(comparison, found)

@@ -23,7 +23,7 @@ from koderz_core.workspace.what_if import Simulated, Sources, Tuned
 from pages.ui.address import choice, scale
 from pages.ui.compared import Compared
 from pages.ui.frame import show_remarks
-from pages.ui.slow_results import cached, is_many, prepare
+from pages.ui.slow_results import cached, is_many, names_of, prepare
 from pages.ui.tables import frame, show_numbers, show_picture, show_words
 
 TRIES = (1, 2, 3, 5, 8, 10, 20, 50, 100)
@@ -88,7 +88,8 @@ def _asked(sources: Sources, comparison: Comparison) -> Asked:
         last = int(scale("tries", "Attempts", {number: number for number in tries})) if len(tries) > 1 else 1
         wrong = _wrong(comparison)
         watts, kwh = _energy(comparison)
-    best = max(comparison.configurations, key=lambda row: row.share or 0.0)
+    own = {(row.benchmark, row.configuration) for row in sources.rows}  # without a baseline of another benchmark
+    best = max((row for row in comparison.configurations if row.key in own), key=lambda row: row.share or 0.0)
     first = sources.recorded(best.benchmark, best.configuration)
     ending = f" gate={gate}" if gate else ""
     texts = [f"recorded {first}"] if first else []
@@ -149,8 +150,7 @@ def _replayed(workspace: Workspace, rows: Sequence[SummaryRow], asked: Asked) ->
     work = partial(cached, workspace, rows, replay, asked)
     if not is_many(rows):
         return work()
-    of = [(row.benchmark, row.configuration) for row in rows]
-    found = prepare(f"policies on {of}", work, _show_waiting)
+    found = prepare(f"policies on {names_of(rows)}", work, _show_waiting)
     return found if found is None or found.asked == asked else work()  # the settings changed while it ran
 
 

@@ -31,6 +31,14 @@ def test_a_saved_setting_is_in_the_file_and_waits_for_the_next_start(visit: Visi
     assert "New:" not in said(app)
 
 
+def test_a_switch_may_be_written_in_other_words(visit: Visit) -> None:
+    file().parent.mkdir(parents=True)
+    file().write_text('offline = "on"\n')
+    app = visit("settings", setting="offline")
+    assert not app.exception
+    assert app.button_group(key="value of offline").value == "yes"
+
+
 def test_a_wrong_value_is_explained_and_nothing_is_written(visit: Visit) -> None:
     app = visit("settings", setting="timeout")
     app.text_input(key="value of timeout").set_value("soon")

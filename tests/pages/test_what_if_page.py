@@ -27,3 +27,16 @@ def test_the_headroom_comes_first_and_policies_are_marked_as_simulated(visit: Vi
     assert list(table["evaluation"]) == ["as recorded", "simulated", "simulated"]
     assert table["policy"][2].startswith("retry weak@0.8 k=2")
     assert any(text.value.startswith("Simulated: computed from recorded attempts") for text in app.text)
+
+
+def test_the_reference_is_the_best_configuration_of_the_chosen_benchmark(visit: Visit) -> None:
+    with open_workspace(tiers={"scripted/strong": "frontier"}) as workspace:
+        other = workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:12"))
+        workspace.runs.run(other)  # the page adds it to the comparison as a baseline
+        weak = Wanted("supervised", {"coder": "scripted/weak", "reviewer": "scripted/strong"}, {"max_iterations": 1})
+        plan = workspace.plans.plan(Order([weak], "0:12"))
+        workspace.runs.run(plan)
+    app = visit("what_if", benchmarks=plan.id)
+    assert not app.exception
+    table = next(table.value for table in app.dataframe if "evaluation" in table.value and "policy" in table.value)
+    assert table["evaluation"][0] == "as recorded"
