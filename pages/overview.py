@@ -112,7 +112,7 @@ def _results(page: Page) -> None:
             clone_link(row)
     if all(row.scripted for row in page.benchmarks):
         st.info(ALL_SCRIPTED, icon="🎭")
-    summaries = workspace.results.summaries([row.id for row in chosen])
+    summaries = workspace.results.reached(workspace.results.summaries([row.id for row in chosen]))
     for row in chosen:
         if row.errors and not row.under_way:
             _errors(workspace, row)

@@ -135,7 +135,7 @@ def _note(note: NoteRow, details: ExperimentDetails) -> None:
 
 
 def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
-    summaries = opened.results.summaries(benchmark)
+    summaries = opened.results.reached(opened.results.summaries(benchmark))
     failures = opened.results.failures(benchmark)
     rows = opened.results.experiments(benchmark)
     progress = opened.results.progress(benchmark)
@@ -145,7 +145,7 @@ def _benchmark(opened: Workspace, benchmark: str, *, as_json: bool) -> None:
         whole["changes"] = progress.changes
         print_json({**whole, "receipt": progress.receipt, "supervision": supervision_numbers(effects)})
         return
-    print_summaries(summaries)
+    print_summaries(summaries, benchmarks={benchmark: progress.benchmark})
     for remark in gate_remarks(opened.runs.recorded(benchmark)):
         click.echo(remark)
     click.echo()

@@ -43,8 +43,8 @@ async def benchmarks(parts: Parts, call: Call) -> list[BenchmarkRow]:
 
 async def benchmark(parts: Parts, call: Call) -> list[SummaryRow]:
     def read() -> list[SummaryRow]:
-        found = parts.workspace.names.benchmark(call.path["benchmark"])
-        return parts.workspace.results.summaries(found)
+        results = parts.workspace.results
+        return results.reached(results.summaries(parts.workspace.names.benchmark(call.path["benchmark"])))
 
     return await _read(parts, call, read)
 

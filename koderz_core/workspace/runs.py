@@ -277,7 +277,7 @@ class Runs:
 
     def _rows(self, benchmark: str) -> Sequence[SummaryRow]:
         try:
-            return self.results.summaries(benchmark)
+            return self.results.reached(self.results.summaries(benchmark))
         except KoderzError as error:
             _LOG.warning(
                 "The notification about the end of %s contains no results, because they could not be read: %s",

@@ -28,7 +28,8 @@ Row = TypeVar("Row")
 def choose_rows(workspace: Workspace, benchmarks: Sequence[BenchmarkRow]) -> list[SummaryRow]:
     """The chosen configurations in the order of the benchmarks; at first all of them."""
     of = [row.id for row in benchmarks]
-    rows = {f"{row.benchmark}/{row.configuration}": row for row in workspace.results.summaries(of)}
+    found = workspace.results.reached(workspace.results.summaries(of))
+    rows = {f"{row.benchmark}/{row.configuration}": row for row in found}
     labels = {key: row.label if len(of) == 1 else f"{row.label} · {row.benchmark}" for key, row in rows.items()}
     return [rows[key] for key in _choose_several("configurations", "Configurations", labels)]
 

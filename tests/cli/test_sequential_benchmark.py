@@ -86,6 +86,12 @@ def test_results_and_the_live_page_call_no_experiment_missing_that_the_decision_
     assert all("not run because of" in line and "partial" not in line for line in shown.rates)
 
 
+def test_analyze_counts_the_same_problems_as_results(koderz: Any, ran: Any, journals: Path) -> None:
+    (journal,) = journals.glob("*.jsonl")
+    assert koderz("analyze", journal.stem, "--json").json["summaries"] == koderz("results", "--json").json
+    assert "The registered stopping rule ended this benchmark early" in koderz("analyze", journal.stem).out
+
+
 def test_a_decided_benchmark_stays_decided_and_is_verified(koderz: Any, ran: Any, journals: Path) -> None:
     before = len(events(journals))
     (journal,) = journals.glob("*.jsonl")

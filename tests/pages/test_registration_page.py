@@ -46,3 +46,17 @@ def test_statistics_shows_the_registration_and_the_summary_its_result(visit: Vis
     assert "Planned: whether retry SCRIPTED weak matches direct SCRIPTED weak" in said(statistics)
     assert "Planned: none **foreseen**" in [text.value for text in statistics.text]  # never as markup
     assert "Registered before the first call: whether" in said(visit("compare"))
+
+
+def test_overview_and_problems_show_only_the_problems_that_decided_a_sequential_benchmark(visit: Visit) -> None:
+    pair = [Wanted("retry", {"coder": "scripted/strong"}), Wanted("direct", {"coder": "scripted/strong"})]
+    order = Order(pair, "all", registration=RegistrationOrder(stopping="sequential"))
+    with open_workspace() as workspace:
+        plan = workspace.plans.plan(order)
+        workspace.runs.run(plan)
+        decided = workspace.results.benchmark(plan.id).decided_by
+    assert decided is not None
+    assert {row["n"] for _, row in visit("overview").dataframe[0].value.iterrows()} == {f"{decided}/{decided}"}
+    app = visit("problems")
+    app.session_state["tables"] = True
+    assert len(app.run().dataframe[0].value) == decided
