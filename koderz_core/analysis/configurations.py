@@ -34,16 +34,16 @@ class ConfigurationFigures:
     """The figures of one configuration of one benchmark.
 
     ``letter``: its short name, by its place in the comparison. ``n`` experiments were solved or unsolved; ``share`` of
-    them solved, None if there are none. ``rate`` adds the interval, clustered by problem if problems are repeated; None
-    if this needs trials that were not read. ``marks``: by which tests it is scored. ``tier``: the highest that answered
-    a call. Costs are None if unknown. ``cost_usd`` covers all calls so far; per experiment it covers those that ended:
-    infinite if none has but money was spent, nan if no money was. The cost of a solved problem needs trials
-    (``Measured.price``). ``rental_usd``: the price of its calls to local models if the same weights were rented.
-    ``composition``: the tiers of its models, in words. ``first``: the share of ``n`` solved with the first program.
-    ``well_formed``: the share of tested replies with a complete program in one piece, None if none was tested.
-    ``cached``: answers from the response cache. They cost nothing in ``cost_usd``, and make the costs and times per
-    experiment unknown. ``reasoning_tokens``: those of all answered calls, None if a provider did not report them.
-    ``effort``: its place among configurations that differ only in the reasoning effort of one role.
+    them solved, averaged over problems, None if there are none. ``rate`` adds the interval, clustered by problem if
+    problems are repeated; None if this needs trials that were not read. ``marks``: by which tests it is scored.
+    ``tier``: the highest that answered a call. Costs are None if unknown. ``cost_usd`` covers all calls so far; per
+    experiment it covers those that ended: infinite if none has but money was spent, nan if no money was. The cost of a
+    solved problem needs trials (``Measured.price``). ``rental_usd``: the price of its calls to local models if the same
+    weights were rented. ``composition``: the tiers of its models, in words. ``first``: as ``share``, but solved with
+    the first program. ``well_formed``: the share of tested replies with a complete program in one piece, None if none
+    was tested. ``cached``: answers from the response cache. They cost nothing in ``cost_usd``, and make the costs and
+    times per experiment unknown. ``reasoning_tokens``: those of all answered calls, None if a provider did not report
+    them. ``effort``: its place among configurations that differ only in the reasoning effort of one role.
     """
 
     letter: str
@@ -126,7 +126,7 @@ def figures_of(row: SummaryRow, place: int) -> ConfigurationFigures:
         tier=_highest(row.tiers),
         scripted=scripted(model for members in row.models.values() for model in members),
         rate=rate_of(row),
-        share=row.solved / n if n else None,
+        share=row.share,
         n=n,
         planned=row.planned,
         solved=row.solved,
@@ -143,7 +143,7 @@ def figures_of(row: SummaryRow, place: int) -> ConfigurationFigures:
         rental_usd=None if row.cached else rental_usd(row.tiers),
         cached=row.cached,
         composition=composition(row),
-        first=row.solved_first / n if n else None,
+        first=row.share_first,
         well_formed=row.well_formed / row.replies if row.replies else None,
         reasoning_tokens=row.reasoning_tokens,
         effort=_effort(row),

@@ -171,7 +171,8 @@ CONFIGURATIONS: Sequence[Column] = [
     *interval(
         share(
             "share",
-            "number of solved experiments, divided by `n`; Wilson interval, with repeats clustered by problem",
+            "share of solved experiments among the experiments with a result, averaged over problems; Wilson interval, "
+            "with repeats clustered by problem",
             _NO_RESULT,
             path="of.rate",
             shown=Shown("solved [95 %]", 3, solved_rate, "of"),
@@ -326,7 +327,8 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     share(
         "share_first",
-        "number of experiments solved with the first program that was tested or submitted, divided by `n`",
+        "share of experiments solved with the first program that was tested or submitted, averaged over problems as in "
+        "`share`",
         _NO_RESULT,
         path="of.first",
     ),

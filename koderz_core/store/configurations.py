@@ -42,6 +42,19 @@ def summaries(
 
 
 _SUMMARIES = f"""
+with shares as (
+    select benchmark, configuration, avg(solved order by problem) as share,
+        avg(solved_first order by problem) as share_first
+    from (
+        select benchmark, configuration, problem, avg(if(outcome = 'solved', 1, 0)) as solved,
+            avg(if(outcome = 'solved' and iterations <= 1, 1, 0)) as solved_first
+        from results
+        where outcome in ('solved', 'unsolved')
+            and ($benchmarks is null or list_contains($benchmarks::varchar[], benchmark))
+            and ($only is null or problem in (select unnest($only::varchar[])))
+        group by benchmark, configuration, problem
+    ) group by benchmark, configuration
+)
 select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.strategy) as strategy,
     any_value(f.models) as models, any_value(f.parameters) as parameters, any_value(f.gate) as gate,
     any_value(b.tiers) as model_tiers,
@@ -62,7 +75,7 @@ select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.st
     count(distinct r.problem) filter (where r.score_kind = 'reported') as reported_problems,
     bool_or({SAW_BASE_TESTS}) as saw_base_tests, bool_or({SEARCHED}) as searched,
     avg(r.iterations) filter (where r.outcome in ('solved', 'unsolved')) as mean_iterations,
-    count(*) filter (where r.outcome = 'solved' and r.iterations <= 1) as solved_first,
+    any_value(s.share) as share, any_value(s.share_first) as share_first,
     coalesce(sum(i.replies), 0)::bigint as replies, coalesce(sum(i.well_formed), 0)::bigint as well_formed,
     known_sum(r.input_tokens)::bigint as input_tokens, known_sum(r.output_tokens)::bigint as output_tokens,
     known_sum(if(r.outcome is null, 0, r.seconds)) as seconds,
@@ -71,6 +84,7 @@ select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.st
     known_sum(r.reasoning_tokens)::bigint as reasoning_tokens
 from results r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
 join benchmarks b on b.id = r.benchmark
+left join shares s on s.benchmark = r.benchmark and s.configuration = r.configuration
 left join (
     select experiment, count(*) as replies, count(*) filter (where how in {WELL_FORMED}) as well_formed
     from iterations group by experiment

@@ -41,6 +41,8 @@ ROW = SummaryRow(
     unpriced=0,
     tiers=(TierCost("local", 20, 0, 8.0),),
     scored_problems=20,
+    share=0.8,
+    share_first=0.8,
 )
 
 
@@ -99,7 +101,7 @@ def test_with_repeats_a_summary_has_a_share_but_no_interval() -> None:
 
 
 def test_before_anything_has_ended_share_and_time_are_unknown() -> None:
-    row = replace(ROW, solved=0, unsolved=0, running=2, seconds=0.0, cost_usd=1.0, ended_cost_usd=0.0)
+    row = replace(ROW, solved=0, unsolved=0, share=None, running=2, seconds=0.0, cost_usd=1.0, ended_cost_usd=0.0)
     one = figures_of(row, 0)
     assert (one.share, one.seconds_per_experiment) == (None, None)
 
@@ -111,7 +113,7 @@ def test_where_nothing_was_spent_on_nothing_a_cost_per_something_is_undefined_an
 
 
 def test_errors_count_for_no_rate_but_their_money_was_spent() -> None:
-    one = figures_of(replace(ROW, unsolved=0, errors=3, cancelled=1), 0)
+    one = figures_of(replace(ROW, unsolved=0, share=1.0, errors=3, cancelled=1), 0)
     assert (one.share, one.n, one.cost_per_experiment_usd) == (1.0, 16, 0.4)
 
 

@@ -37,6 +37,7 @@ def row(name: str, strategy: str = "direct", tier: str = "local", **more: object
         planned=10,
         solved=solved,
         unsolved=10 - solved,
+        share=solved / 10,
         cost_usd=cost,
         ended_cost_usd=cost,
         tiers=(TierCost(tier, 10, 0, cost),),  # type: ignore[arg-type]
@@ -101,7 +102,7 @@ def test_the_finding_is_of_scores_of_one_kind_where_there_are_such() -> None:
 
 
 def test_a_frontier_model_without_any_result_is_no_measured_baseline() -> None:
-    failed = row("dear", tier="frontier", solved=0, unsolved=0, errors=10)
+    failed = row("dear", tier="frontier", solved=0, unsolved=0, share=None, errors=10)
     assert NO_BASELINE in compared([row("weak"), row("cheap"), failed]).findings
 
 

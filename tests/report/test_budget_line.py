@@ -51,7 +51,7 @@ def test_an_unknown_price_is_named_and_never_within_a_budget() -> None:
 
 
 def test_a_budget_says_that_it_covers_fewer_problems_than_the_table() -> None:
-    rows = [replace(row("dear", 3, 1.0), problems=5, planned=5, unsolved=2), row("cheap", 2, 0.1)]
+    rows = [replace(row("dear", 3, 1.0), problems=5, planned=5, unsolved=2, share=0.6), row("cheap", 2, 0.1)]
     more = structs.replace(trials("dear", 0, 1.0)[0], problem="p/4", experiment="exp_more")
     said = within_budget(compare(rows, [*trials("dear", 3, 1.0), more, *trials("cheap", 2, 0.1)]), AXIS, None)
     assert said.endswith(

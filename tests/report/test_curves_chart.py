@@ -95,7 +95,7 @@ def test_a_curve_that_ends_beside_its_rate_says_why() -> None:
     made = trials("a", 2, 1.0)
     left = replace(made[3], outcome="cancelled", iterations=1)
     late = [replace(made[0], iterations=1), *(replace(trial, iterations=2) for trial in made[1:3]), left]
-    partial = compare([dataclasses.replace(row("a", 2, 1.0), unsolved=1, cancelled=1)], late)
+    partial = compare([dataclasses.replace(row("a", 2, 1.0), unsolved=1, share=2 / 3, cancelled=1)], late)
     assert about_curves(retried(), "attempts") == CURVES
     assert partial.curves["attempts"].curves[0].share[-1] == 0.625
     ends = "Curves whose end differs from the rate in the table: A."

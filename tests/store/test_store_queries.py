@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from koderz_core.analysis.comparison import compare
+from koderz_core.analysis.configurations import figures_of
 from koderz_core.errors import DataError, UnknownNameError, UsageError
 from koderz_core.events import (
     CallFailed,
@@ -49,6 +50,19 @@ def test_a_summary_counts_each_outcome_once(store, journal, plan):
     journal.say(ExperimentStarted(third), third.id)
     row = summary(store)
     assert (row.planned, row.solved, row.unsolved, row.cancelled, row.errors) == (3, 1, 1, 0, 0)
+
+
+def test_the_share_solved_gives_every_problem_the_same_weight_whatever_its_missing_repeats(store, write, plan):
+    again = replace(plan, repeats=2)
+    journal = write(again)
+    of_one = [experiment for experiment in again.experiments() if experiment.configuration == plan.configurations[0].id]
+    for experiment in of_one:
+        if experiment.problem == "HumanEval/0":
+            journal.tell(experiment)
+    journal.tell(next(experiment for experiment in of_one if experiment.problem == "HumanEval/1"), passed=False)
+    row = summary(store)
+    assert (row.solved, row.unsolved, row.share, row.share_first) == (2, 1, 0.5, 0.5)
+    assert figures_of(row, 0).share == 0.5
 
 
 def test_cancelled_and_broken_experiments_are_counted_apart(store, journal, plan):
