@@ -80,8 +80,9 @@ def _files(recording: Recording, configuration: Configuration, label: str) -> It
     calls: list[CallRow] = []
     lines: list[str] = []
     for transcript in recording.transcripts(configuration.id):
-        if transcript.details.experiment.shown in ("solved", "unsolved"):
-            rows.append(transcript.details.experiment)
+        row = transcript.details.experiment
+        if row.id in recording.experiments and row.shown in ("solved", "unsolved"):
+            rows.append(row)
             calls += [] if calls else [call for call in transcript.details.calls if call.role == role]
             lines.append(json.dumps(sample(transcript, evaluation), allow_nan=False))
     if not rows:
@@ -219,7 +220,7 @@ def _result(of: _Measured) -> dict[str, Json]:
 
 def _score(of: _Measured) -> dict[str, Json]:
     rate = clustered(counted((row.problem, row.outcome == "solved") for row in of.rows), _CONFIDENCE)
-    planned = sum(each.configuration == of.configuration.id for each in of.recording.plan.experiments())
+    planned = sum(each.configuration == of.configuration.id for each in of.recording.experiments.values())
     return {
         "score": rate.value,
         "details": _texts(

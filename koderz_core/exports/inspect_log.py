@@ -58,8 +58,9 @@ class _Log:
     def made(self) -> Any:  # Any: an EvalLog of inspect_ai
         from inspect_ai.log import EvalLog, EvalPlan, EvalPlanStep, recompute_metrics  # noqa: PLC0415 (as above)
 
-        experiments = {planned.id: planned for planned in self.recording.plan.experiments()}
-        ended = [each for each in self.recording.transcripts(self.configuration.id) if _has_result(each)]
+        experiments = self.recording.experiments
+        transcripts = self.recording.transcripts(self.configuration.id)
+        ended = [each for each in transcripts if each.details.experiment.id in experiments and _has_result(each)]
         scorer = _scorer(each.details.experiment for each in ended)
         samples = [self._sample(each, experiments[each.details.experiment.id], scorer) for each in ended]
         planned = sum(each.configuration == self.configuration.id for each in experiments.values())

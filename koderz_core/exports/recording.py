@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from koderz_core.records import Configuration, Plan, Problem, Tier
+from koderz_core.records import Configuration, Experiment, Plan, Problem, Tier
 from koderz_core.records.plans import IMPORTED
 from koderz_core.records.rows import CallRow, ExperimentDetails, Provenance, Step
 
@@ -42,13 +42,15 @@ class Transcript:
 class Recording:
     """A benchmark with the experiments that have started.
 
-    ``problems``: by id; empty if the dataset is missing here or has changed. ``labels``: of the configurations, by id.
-    ``transcripts`` reads the experiments of a configuration (by id) in the order of the plan, anew at each call and a
-    few at a time.
+    ``experiments``: the planned experiments that success rates count, by id; of a decided sequential benchmark, only
+    those on the problems that decided it. ``problems``: by id; empty if the dataset is missing here or has changed.
+    ``labels``: of the configurations, by id. ``transcripts`` reads the experiments of a configuration (by id) in the
+    order of the plan, anew at each call and a few at a time.
     """
 
     provenance: Provenance
     plan: Plan
+    experiments: Mapping[str, Experiment]
     problems: Mapping[str, Problem]
     labels: Mapping[str, str]
     transcripts: Callable[[str], Iterator[Transcript]]

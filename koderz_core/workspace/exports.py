@@ -199,9 +199,11 @@ class Exports:
     def _recording(self, benchmark: str) -> Recording:
         experiments, plan = self.experiments(), self.results.plan(benchmark)
         dataset = experiments.dataset(plan)
+        counted = set(plan.problems[: self.results.decisions([benchmark]).get(benchmark)])
         return Recording(
             self._provenance([benchmark])[0],
             plan,
+            {each.id: each for each in plan.experiments() if each.problem in counted},
             {problem.id: problem for problem in dataset.problems} if dataset else {},
             labels(plan.configurations),
             partial(self._transcripts, plan),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +91,25 @@ def test_analyze_counts_the_same_problems_as_results(koderz: Any, ran: Any, jour
     (journal,) = journals.glob("*.jsonl")
     assert koderz("analyze", journal.stem, "--json").json["summaries"] == koderz("results", "--json").json
     assert "The registered stopping rule ended this benchmark early" in koderz("analyze", journal.stem).out
+
+
+def test_exported_samples_are_those_of_the_problems_that_decided_the_benchmark(
+    koderz: Any, ran: Any, tmp_path: Path
+) -> None:
+    pytest.importorskip("inspect_ai")
+    from inspect_ai.log import read_eval_log  # noqa: PLC0415 (optional and heavy)
+
+    planned = {row["planned"] for row in koderz("results", "--json").json}
+    for form in ("eee", "inspect"):
+        assert koderz("export", "--format", form, "--out", tmp_path / form).code == 0
+    details = [
+        json.loads(file.read_text())["evaluation_results"][0]["score_details"]["details"]
+        for file in (tmp_path / "eee").rglob("*.json")
+    ]
+    assert {int(each["planned_samples"]) for each in details} == planned
+    assert {each["samples_without_result"] for each in details} == {"0"}
+    logs = [read_eval_log(file) for file in (tmp_path / "inspect").glob("*.eval")]
+    assert {(log.status, len(log.samples)) for log in logs} == {("success", *planned)}
 
 
 def test_a_decided_benchmark_stays_decided_and_is_verified(koderz: Any, ran: Any, journals: Path) -> None:
