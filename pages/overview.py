@@ -78,7 +78,7 @@ def _show_totals(page: Page) -> None:
 def _figures(rows: Sequence[BenchmarkRow], *, with_scripted: bool) -> None:
     """Totals over all benchmarks; scripted models count only on request."""
     running = sum(row.under_way for row in rows)
-    unpriced = sum(row.unpriced for row in rows)
+    unknown = sum(row.cost_usd is None for row in rows)
     spent = sum(row.cost_usd or 0.0 for row in rows)
     results = sum(row.solved + row.unsolved - (0 if with_scripted else row.scripted_results) for row in rows)
     failures = sum(row.errors + row.cancelled - (0 if with_scripted else row.scripted_failures) for row in rows)
@@ -87,7 +87,7 @@ def _figures(rows: Sequence[BenchmarkRow], *, with_scripted: bool) -> None:
             "experiments running now": count(running),
             "experiments with a result": count(results),
             "experiments without a result": count(failures),
-            "spent" + (f" ({numbered(unpriced, 'call')} without a known price)" if unpriced else ""): money(spent),
+            "spent" + (f" (without {numbered(unknown, 'benchmark')} of unknown cost)" if unknown else ""): money(spent),
         }
     )
 

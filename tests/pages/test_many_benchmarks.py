@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from koderz_core import Order, Wanted, open_workspace
+from koderz_core.config import load_settings
 from pages.ui import pickers
 
 
@@ -21,6 +22,13 @@ def test_many_benchmarks_are_shown_a_part_at_a_time_and_found_by_words(visit, re
     app.text_input(key="find benchmarks").set_value("nothing like it").run()
     assert not any("benchmark" in table.value for table in app.dataframe)
     assert not app.exception
+
+
+def test_the_sum_of_costs_says_how_many_benchmarks_of_unknown_cost_it_omits(visit, recorded):
+    (journal,) = load_settings().journals_dir.glob("*.jsonl")
+    journal.write_text(journal.read_text().replace('"usd":0.0', '"usd":null', 1))
+    (label,) = (metric.label for metric in visit("overview").metric if metric.label.startswith("spent"))
+    assert label == "spent (without 1 benchmark of unknown cost)"
 
 
 @pytest.mark.parametrize(("words", "found"), [("", 4), ("HumanEval/1", 2), ("nothing like it", 0)])
