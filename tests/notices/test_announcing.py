@@ -12,6 +12,7 @@ from chat_server import Server, sends, serving_chat
 from koderz_core import Order, Wanted, Workspace, open_workspace
 from koderz_core.errors import JournalError
 from koderz_core.events import Entry, ExperimentFinished
+from koderz_core.plan.registration import RegistrationOrder
 from koderz_core.records import Plan
 
 KEY = "sk-MARKED-0123456789"
@@ -71,6 +72,17 @@ def test_the_end_is_told_with_results_and_without_prompts_programs_and_keys(
     assert title == f"koderz: demo [secret] ({plan.id}) finished"
     assert after.startswith("after ")
     assert line == "direct SCRIPTED strong: 2 of 2 experiments solved, $0.00"
+
+
+def test_experiments_that_the_stopping_rule_left_out_are_not_called_missing(
+    workspace: Workspace, place: Server
+) -> None:
+    pair = [Wanted(strategy, {"coder": "scripted/strong"}) for strategy in ("retry", "direct")]
+    plan = workspace.plans.plan(Order(pair, "all", registration=RegistrationOrder(stopping="sequential")))
+    workspace.runs.run(plan)
+    decided = workspace.results.benchmark(plan.id).decided_by
+    assert f"of {decided} experiments solved" in text(place)
+    assert "without a result" not in text(place)
 
 
 def test_where_nothing_was_left_to_do_nothing_is_told(workspace: Workspace, place: Server) -> None:
