@@ -263,10 +263,11 @@ class SummaryRow:
     (``unpriced`` counts these). ``seconds``: the sum over experiments that ended, None if the time of one is unknown.
     ``isolation``: the sandbox tier; ``shared`` counts the experiments whose tests ran in the program's own process.
     ``replies`` counts the replies whose programs a loop tested, ``well_formed`` those with a complete program in one
-    piece. ``share``: the share of results that are solved, averaged over the problems with a result; ``share_first``:
-    the same of results that are solved with the first program. Both are None without a result. ``only``: the problems
-    of this row, if these are not all. ``model_tiers``: the tier of each model of its benchmark. ``cached``: the answers
-    from the response cache, which cost nothing.
+    piece. ``solved_first``: solved with the first program. ``share``: the share of results that are solved,
+    averaged over the problems with a result; ``share_first``: the same of results that are solved with the first
+    program. Both are None without a result. ``only``: the problems of this row, if these are not all.
+    ``model_tiers``: the tier of each model of its benchmark. ``cached``: the answers from the response cache, which
+    cost nothing.
     """
 
     benchmark: str
@@ -310,6 +311,7 @@ class SummaryRow:
     model_tiers: Mapping[str, Tier] = field(default_factory=dict)
     replies: int = 0
     well_formed: int = 0
+    solved_first: int = 0
     share: float | None = None
     share_first: float | None = None
     cached: int = 0

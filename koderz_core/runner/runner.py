@@ -75,8 +75,6 @@ class Runner:
         self.asked = assignment.header.plan  # the plan to run now; the recorded plan may hold more
         self.experiments = pilot(self.asked, assignment.pilot)  # the experiments that this runner runs
         self._stopping = Stopping(assignment.stopping(history.first or self.plan), history.lasting, history.decided)
-        # A process may end between the last outcome and the decision; a repair removes the decision.
-        self._unrecorded = None if history.decided else self._stopping.decided
         tasks = remaining_tasks(self.plan, self._still_open(), assignment.problems, history)
         asked = {experiment.id for experiment in self.experiments}
         self.kept_errors = len((history.errors.keys() & asked) - {task.experiment.id for task in tasks})
@@ -122,8 +120,8 @@ class Runner:
             raise PlanError(f"The concurrency of {self.benchmark} must be at least 1, not {concurrency}.")
         if self.plan != self.recorded:
             self._recorder.say(self.header)
-        if self._unrecorded is not None:
-            self._recorder.say(self._unrecorded)
+        if self._stopping.unrecorded:
+            self._recorder.say(self._stopping.unrecorded)
         if self.recorded is not None and self.remaining:
             self._recorder.say(ControlObeyed("resume", None, os.getpid()))
         if self._forecast is not None and self.remaining:

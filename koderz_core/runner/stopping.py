@@ -21,7 +21,8 @@ def no_rule(_plan: Plan) -> None:
 class Stopping:
     """Follows the outcomes of a benchmark until they decide it. May be used from any thread.
 
-    ``decided``: the decision, which is final.
+    ``decided``: the decision, which is final. ``unrecorded``: the same if no journal has it: a process may end between
+    the last outcome and the decision, and a repair removes the decision.
     """
 
     def __init__(
@@ -32,6 +33,7 @@ class Stopping:
         self._outcomes = dict(before) if rule else {}
         self._guard = threading.Lock()  # guards both
         self.decided = decided or (rule(self._outcomes) if rule else None)
+        self.unrecorded = None if decided else self.decided
 
     def add(self, experiment: str, outcome: Outcome) -> BenchmarkDecided | None:
         """Add an outcome. Returns the decision, if this outcome makes it."""

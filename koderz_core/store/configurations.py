@@ -75,6 +75,7 @@ select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.st
     count(distinct r.problem) filter (where r.score_kind = 'reported') as reported_problems,
     bool_or({SAW_BASE_TESTS}) as saw_base_tests, bool_or({SEARCHED}) as searched,
     avg(r.iterations) filter (where r.outcome in ('solved', 'unsolved')) as mean_iterations,
+    count(*) filter (where r.outcome = 'solved' and r.iterations <= 1) as solved_first,
     any_value(s.share) as share, any_value(s.share_first) as share_first,
     coalesce(sum(i.replies), 0)::bigint as replies, coalesce(sum(i.well_formed), 0)::bigint as well_formed,
     known_sum(r.input_tokens)::bigint as input_tokens, known_sum(r.output_tokens)::bigint as output_tokens,

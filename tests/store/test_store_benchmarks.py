@@ -337,5 +337,6 @@ def test_well_formed_replies_and_first_programs_that_solve_are_counted(results, 
     journal.say(CodeTested(3, "r", journal.text("b"), "fence-last", wrong), second.id, 3)
     journal.say(ExperimentFinished("solved", "gate", "oracle", journal.text("b"), 2.0), second.id)
     summary, other = results.summaries(journal.plan.id)
-    assert (summary.replies, summary.well_formed, summary.solved, summary.share_first) == (4, 2, 2, 0.5)
-    assert (other.replies, other.well_formed, other.share_first) == (0, 0, None)
+    assert (summary.replies, summary.well_formed, summary.solved, summary.solved_first) == (4, 2, 2, 1)
+    assert (other.replies, other.well_formed, other.solved_first) == (0, 0, 0)
+    assert (summary.share_first, other.share_first) == (0.5, None)
