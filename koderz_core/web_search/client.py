@@ -59,6 +59,7 @@ class Client:
     headers: Mapping[str, str] = field(default_factory=dict)
     pause: Callable[[float], None] = time.sleep
     clock: Callable[[], float] = time.monotonic
+    now: Callable[[], float] = time.time  # seconds since 1970, as in the headers of a site
     _not_before: dict[str, float] = field(default_factory=dict)  # method -> time on the clock
 
     def get(self, method: str, path: str, parameters: Mapping[str, str]) -> dict[str, Any]:  # Any: JSON
@@ -114,7 +115,7 @@ class Client:
             raise SearchError(f"{self._site} cannot be searched: {error}") from None
         except (httpx.HTTPError, httpx.InvalidURL, ValueError) as error:
             raise SearchError(f"{self._site} cannot be searched ({type(error).__name__}).") from None
-        return _Answer(answer.status_code, body, _wanted_wait(answer.headers))
+        return _Answer(answer.status_code, body, _wanted_wait(answer.headers, self.now()))
 
     def _body(self, answer: httpx.Response) -> bytes:
         compressed = answer.headers.get("content-encoding", "").lower() in ("gzip", "deflate", "x-gzip")
@@ -143,10 +144,18 @@ class Client:
         return endpoint(self.base_url)
 
 
-def _wanted_wait(headers: Mapping[str, str]) -> float | None:
-    """The wait in seconds that a site asks for, None if it asks for none. A date is not read."""
-    text = headers.get("retry-after", "")
-    return float(text) if re.fullmatch(r"\d{1,9}", text) else None
+def _wanted_wait(headers: Mapping[str, str], now: float) -> float | None:
+    """The wait in seconds that a site asks for, None if it asks for none. A date is not read.
+
+    GitHub names the time at which its limit is reset instead. The clocks may differ, so this wait is bounded. Source:
+    https://docs.github.com/en/rest/using-the-rest-api/rate-limits-for-the-rest-api.
+    """
+    if re.fullmatch(r"\d{1,9}", text := headers.get("retry-after", "")):
+        return float(text)
+    reset = headers.get("x-ratelimit-reset", "")
+    if headers.get("x-ratelimit-remaining") == "0" and re.fullmatch(r"\d{1,12}", reset):
+        return min(max(float(reset) - now + 1, 1.0), LONGEST_WAIT_SECONDS)
+    return None
 
 
 def _named(body: bytes) -> str:

@@ -122,6 +122,16 @@ def test_a_busy_site_is_asked_again_after_growing_or_requested_pauses(server: Se
     assert pauses == [*WAITS_SECONDS[:2], 9.0]
 
 
+@pytest.mark.parametrize(("reset", "seconds"), [("1020", 21.0), ("900", 1.0), ("9999", 60.0)])
+@pytest.mark.parametrize("status", [403, 429])
+def test_a_used_up_limit_of_github_is_waited_for(server: SearchServer, status: int, reset: str, seconds: float) -> None:
+    server.faults.append(says({}, status, X_RateLimit_Remaining="0", X_RateLimit_Reset=reset))
+    settings, pauses = settings_for(server), Pauses()
+    asks = Client(settings, server.url, "a search", pause=pauses, clock=pauses.now, now=lambda: 1000.0)
+    assert list(SITES["github"].find(asks, WORDS))
+    assert pauses == [seconds]
+
+
 def test_a_backoff_delays_only_the_next_request_of_the_same_method(server: SearchServer) -> None:
     server.faults.append(says({**QUESTIONS, "backoff": 10}))
     settings, pauses = settings_for(server), Pauses()
