@@ -16,6 +16,12 @@ from io import StringIO
 _HUNK = re.compile(r"@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _NO_END = "\\ No newline at end of file"
 _NOWHERE = "/dev/null"
+_GIT = "diff --git "
+_GIT_FACT = re.compile(
+    "(old mode|new mode|new file mode|deleted file mode|(?:dis)?similarity index|index|rename from|rename to|copy from|"
+    "copy to) (.*)"
+)
+_CONTENT = ("--- ", "Binary files ", "GIT binary patch")  # what git writes next, if the content of the file changes
 _SHOWN = 80  # characters of a line in a message
 _MOST_LINES = 10_000  # of both texts, without their common beginning and end, that are compared line by line
 _MOST_PAIRS = 1_000_000  # of equal lines, one in each text; with more, difflib may take minutes
@@ -39,7 +45,10 @@ class Hunk:
 
 @dataclass(frozen=True, slots=True)
 class FilePatch:
-    """The changes of one file. ``old`` is None for a new file, ``new`` for a deleted one; paths have slashes."""
+    """The changes of one file. ``old`` is None for a new file, ``new`` for a deleted one; paths have slashes.
+
+    An empty file that is new or deleted, and a file that is only renamed, have no hunks.
+    """
 
     old: str | None
     new: str | None
@@ -53,33 +62,39 @@ class FilePatch:
 
 def make_patch(before: Mapping[str, str], after: Mapping[str, str]) -> str:
     """The patch that turns the files ``before`` into ``after`` (texts by path); empty if they are equal."""
-    parts: list[str] = []
+    parts, empty = list[str](), list[str]()  # a heading of git must not come before the lines --- and +++
     for path in sorted(before.keys() | after.keys()):
         old, new = before.get(path), after.get(path)
-        if old != new:
-            parts += _file_patch(path, old, new)
-    return "".join(parts)
+        if old or new:
+            parts += _file_patch(path, old, new) if old != new else ()
+        elif old != new:
+            mode = "new file mode" if old is None else "deleted file mode"
+            empty.append(f"{_GIT}a/{path} b/{path}\n{mode} 100644\n")
+    return "".join([*parts, *empty])
 
 
 def read_patch(text: str) -> tuple[FilePatch, ...]:
-    """The changes of each file in a patch; other lines, such as those of ``git diff``, are ignored. Raises PatchError.
+    """The changes of each file in a patch, also those that ``git diff`` writes without hunks. Raises PatchError.
 
-    Line numbers are hints only, but the numbers of lines in a hunk's heading must be right.
+    All other lines are ignored, such as text, changes of binary files and changes of a mode. Line numbers are hints
+    only, but the numbers of lines in a hunk's heading must be right.
     """
     lines = lines_of(text)
     found: list[FilePatch] = []
     place = 0
     while place < len(lines):
         if lines[place].startswith("--- ") and lines[place + 1 : place + 2] and lines[place + 1].startswith("+++ "):
-            old, new = (_path(line) for line in lines[place : place + 2])
+            old, new = (_path(line[4:]) for line in lines[place : place + 2])
             hunks, place = _hunks(lines, place + 2, new or old or "")
             if old is None and new is None:
                 raise PatchError("a file in the patch has no name")
             found.append(FilePatch(old, new, hunks))
+            continue
+        if change := _without_hunks(lines, place):
+            found.append(change)
         elif _HUNK.match(lines[place]):
             raise PatchError(f"line {place + 1} begins a hunk before any file is named (lines --- and +++)")
-        else:
-            place += 1
+        place += 1
     return tuple(found)
 
 
@@ -191,9 +206,33 @@ def _replacement(before: Sequence[str], after: Sequence[str], old: str, new: str
     yield from (f"+{line}" for line in added)
 
 
-def _path(line: str) -> str | None:
-    name = line[4:].rstrip("\r\n").partition("\t")[0].strip().strip('"')
+def _without_hunks(lines: Sequence[str], place: int) -> FilePatch | None:
+    """The change of a file that a heading of ``git diff`` at ``place`` describes completely, else None."""
+    if not lines[place].startswith(_GIT):
+        return None
+    facts, end = dict[str, str](), place + 1
+    while end < len(lines) and (fact := _GIT_FACT.match(lines[end])):
+        facts[fact[1]] = fact[2]
+        end += 1
+    if end < len(lines) and lines[end].startswith(_CONTENT):
+        return None
+    if "rename from" in facts and "rename to" in facts:
+        return FilePatch(_name(facts["rename from"]), _name(facts["rename to"]), ())
+    names = lines[place].removeprefix(_GIT).rstrip("\r\n")
+    middle = len(names) // 2  # a file that keeps its name is named twice: a/path b/path
+    old, new = _path(names[:middle]), _path(names[middle + 1 :])
+    if old and old == new and "new file mode" in facts:
+        return FilePatch(None, new, ())
+    return FilePatch(old, None, ()) if old and old == new and "deleted file mode" in facts else None
+
+
+def _path(text: str) -> str | None:
+    name = _name(text)
     return None if name == _NOWHERE else re.sub(r"^[ab]/", "", name)
+
+
+def _name(text: str) -> str:
+    return text.rstrip("\r\n").partition("\t")[0].strip().strip('"')
 
 
 def _hunks(lines: Sequence[str], place: int, path: str) -> tuple[tuple[Hunk, ...], int]:

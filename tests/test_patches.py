@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +16,8 @@ _LINES = st.lists(
     st.sampled_from(["a\n", "b\n", "\n", "-- x\n", "+y\n", "\\ z\n", " \n", "\x0c\r\n", "\u2028\n"]), max_size=12
 )
 _TEXTS = st.builds(lambda lines, last: "".join(lines) + last, _LINES, st.sampled_from(["", "end", "--- a"]))
-_FILES = st.dictionaries(st.sampled_from(["a.py", "b/c d.py", "new.py"]), _TEXTS.filter(bool), max_size=3)
+_FILES = st.dictionaries(st.sampled_from(["a.py", "b/c d.py", "new.py"]), _TEXTS, max_size=3)
+_WITH_TEXT = st.dictionaries(st.sampled_from(["a.py", "b/c d.py", "new.py"]), _TEXTS.filter(bool), max_size=3)
 
 
 @given(_FILES, _FILES)
@@ -21,7 +25,7 @@ def test_a_patch_turns_the_old_files_into_the_new_ones(before: dict[str, str], a
     assert apply_patch(make_patch(before, after), before) == after
 
 
-@given(_FILES, _FILES)
+@given(_WITH_TEXT, _WITH_TEXT)
 def test_a_comparison_that_takes_long_gives_one_hunk_that_applies(
     before: dict[str, str], after: dict[str, str]
 ) -> None:
@@ -64,6 +68,40 @@ def test_lines_around_a_patch_are_ignored() -> None:
     text = f"diff --git a/a.py b/a.py\nindex 1..2 100644\n{patch}\nThat is all.\n"
     assert [change.path for change in read_patch(text)] == ["a.py"]
     assert apply_patch(text, {"a.py": "x = 1\n"}) == {"a.py": "x = 2\n"}
+
+
+def test_changes_that_git_writes_without_hunks_are_read(tmp_path: Path) -> None:
+    before = {"a/empty.py": b"", "old.py": b"x = 1\n", "mode.py": b"y\n", "bin": b"\0", "c.py": b"c\n"}
+    after = {"a/new file.py": b"", "b/new.py": b"x = 1\n", "mode.py": b"y\n", "bin2": b"\0\1", "c.py": b"d\n"}
+    for name, files in (("before", before), ("after", after)):
+        for path, content in files.items():
+            (tmp_path / name / path).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name / path).write_bytes(content)
+    (tmp_path / "after" / "mode.py").chmod(0o755)
+    patch = _differences(tmp_path)
+    assert {(change.old, change.new) for change in read_patch(patch)} == {
+        ("a/empty.py", None),
+        (None, "a/new file.py"),
+        ("old.py", "b/new.py"),
+        ("c.py", "c.py"),
+    }
+    assert apply_patch(patch, {"a/empty.py": "", "old.py": "x = 1\n", "c.py": "c\n"}) == {
+        "a/new file.py": "",
+        "b/new.py": "x = 1\n",
+        "c.py": "d\n",
+    }
+
+
+def _differences(folder: Path) -> str:
+    """What ``git diff`` says of the folders ``before`` and ``after``, as of two commits."""
+    git = ["git", f"--git-dir={folder}/.git"]
+    subprocess.run([*git, "init", "--quiet"], check=True, cwd=folder)
+    trees = list[str]()
+    for name in ("before", "after"):
+        subprocess.run([*git, f"--work-tree={folder / name}", "add", "--all", "."], check=True, cwd=folder / name)
+        trees.append(subprocess.run([*git, "write-tree"], check=True, capture_output=True, text=True).stdout.strip())
+    compare = [*git, "diff", "-M", "--no-rename-empty", *trees]
+    return subprocess.run(compare, check=True, capture_output=True, text=True).stdout
 
 
 @pytest.mark.parametrize("number", ["9" * 5000, "0" * 10])

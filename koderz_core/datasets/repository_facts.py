@@ -73,7 +73,9 @@ def _edits(change: FilePatch) -> Iterator[tuple[int, tuple[str, ...], tuple[str,
 
 
 def _functions(tree: SourceTree, change: FilePatch) -> Iterator[tuple[str, int, int] | None]:
-    """The innermost function around each edit, as path and lines; None outside of functions."""
+    """The innermost function around each edit, as path and lines; None outside of functions, and for a whole file."""
+    if not change.hunks:
+        yield None
     for start, removed, _ in _edits(change):
         end = start + max(0, len(removed) - 1)
         around = [span for span in _spans(tree, change.old or "") if span[0] <= start and end <= span[1]]

@@ -136,10 +136,10 @@ def _ids(value: object, name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(value))
 
 
-def _texts(patch: str, files: Mapping[str, bytes]) -> dict[str, str]:
-    """The files that a patch reads, as texts. Raises DataError."""
+def _texts(patch: str, files: Mapping[str, bytes], errors: str = "strict") -> dict[str, str]:
+    """The files that a patch reads, as texts. ``errors``: as for ``bytes.decode``. Raises DataError."""
     try:
-        return {path: files[path].decode() for path in touched(patch) if path in files}
+        return {path: files[path].decode(errors=errors) for path in touched(patch) if path in files}
     except PatchError as error:
         raise DataError(f"its patch cannot be read: {error}") from None
     except UnicodeDecodeError as error:
@@ -147,7 +147,10 @@ def _texts(patch: str, files: Mapping[str, bytes]) -> dict[str, str]:
 
 
 def _changed(patch: str, files: Mapping[str, bytes], field: str) -> dict[str, bytes]:
+    """The files that a patch reads, after it. A binary file may be renamed."""
+    same_bytes = "surrogateescape"
     try:
-        return {path: text.encode() for path, text in apply_patch(patch, _texts(patch, files)).items()}
+        texts = apply_patch(patch, _texts(patch, files, same_bytes))
+        return {path: text.encode(errors=same_bytes) for path, text in texts.items()}
     except PatchError as error:
         raise DataError(f"its {field} does not apply to the commit: {error}") from None

@@ -110,7 +110,7 @@ def actor(name: str, programs: Mapping[str, str]) -> Callable[[Request], str]:
             return "SCRIPTED: this scripted model does not know the problem in the request."
         correct = Random(request.seed).random() < rate  # noqa: S311 (an actor's luck, not a secret)
         solution = programs[problem]
-        is_patch = solution.startswith("--- ")
+        is_patch = solution.startswith(("--- ", "diff --git "))
         wrong = _idle(solution) if is_patch else _wrong(problem)
         block = f"```{'diff' if is_patch else 'python'}\n{(solution if correct else wrong).rstrip()}\n```"
         return f"SCRIPTED: this may solve it.\n\n{block}\n"
@@ -133,14 +133,16 @@ def _wrong(problem: str) -> str:
 
 
 def _idle(patch: str) -> str:
-    """A patch of the same place that adds a comment only."""
-    change = read_patch(patch)[0]
-    hunk = change.hunks[0]
+    """A patch of the same place that adds a comment only; "" if no file that exists changes its content."""
+    found = ((change.old, hunk) for change in read_patch(patch) if change.old for hunk in change.hunks)
+    path, hunk = next(found, ("", None))
+    if hunk is None:
+        return ""
     lines = [f" {line}" for line in hunk.before]
     lines.insert(1, "+# SCRIPTED: this comment changes nothing.\n")
     size = len(hunk.before)
     heading = f"@@ -{hunk.start},{size} +{hunk.start},{size + 1} @@"
-    return f"--- a/{change.path}\n+++ b/{change.path}\n{heading}\n{''.join(lines)}"
+    return f"--- a/{path}\n+++ b/{path}\n{heading}\n{''.join(lines)}"
 
 
 def _words(text: str) -> list[str]:

@@ -34,8 +34,8 @@ class FileChange:
 
 
 def is_patch(program: str) -> bool:
-    """Whether a program is a patch. No program in Python is one: its second line is not Python."""
-    return bool(program.startswith("--- ") and changes_of(program))
+    """Whether a program is a patch. No program in Python is one: its first two lines are not Python."""
+    return bool(program.startswith(("--- ", "diff --git ")) and changes_of(program))
 
 
 def changes_of(patch: str) -> tuple[FileChange, ...]:

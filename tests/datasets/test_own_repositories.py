@@ -38,6 +38,9 @@ def test_facts_of_a_task(settings: Settings) -> None:
     assert facts is not None
     assert (facts.package, facts.failing, facts.passing) == ("shapes-1.0", 2, 2)
     assert (facts.changed_lines, facts.function_lines) == (2, 3)
+    also_a_file = repository_facts(problem(settings, fault=FAULT + make_patch({}, {"src/new.py": ""})))
+    assert also_a_file is not None
+    assert also_a_file.function_lines is None
 
 
 @pytest.mark.parametrize(

@@ -179,3 +179,11 @@ def test_a_test_file_that_the_patch_of_the_tests_moves_is_only_at_its_new_place(
     row = Instance("a", "me/a", "abc1234", GOLD, moved, "text", failing=(), passing=())
     files = with_tests(row, {TEST_FILE: OLD_TESTS.encode(), "a.py": b"1"})
     assert files == {"tests/test_new.py": TESTS.encode(), "a.py": b"1"}
+
+
+def test_files_that_the_patch_of_the_tests_creates_empty_or_only_renames_are_in_the_tree() -> None:
+    new = make_patch({}, {"tests/__init__.py": ""})
+    renamed = "diff --git a/tests/a.png b/tests/b.png\nsimilarity index 100%\n"
+    renamed += "rename from tests/a.png\nrename to tests/b.png\n"
+    row = Instance("a", "me/a", "abc1234", GOLD, new + renamed, "text", failing=(), passing=())
+    assert with_tests(row, {"tests/a.png": b"\x89\r\n\0"}) == {"tests/__init__.py": b"", "tests/b.png": b"\x89\r\n\0"}

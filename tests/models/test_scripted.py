@@ -93,6 +93,15 @@ def test_an_actor_answers_a_task_of_a_repository_with_a_patch_and_a_wrong_one_ad
     assert results == {"x = 2\ny = 1\n", f"x = 1\n{comment}y = 1\n"}
 
 
+def test_a_wrong_patch_is_made_for_a_solution_that_begins_with_a_new_file() -> None:
+    files, task = {"b.py": "x = 1\n"}, "Make x 2."
+    git = "diff --git a/a.py b/a.py\nnew file mode 100644\nindex 0000000..e69de29\n"
+    solution = f"{git}diff --git a/b.py b/b.py\n" + make_patch(files, {"b.py": "x = 2\n"})
+    answer = actor("never", {task: solution})(request_for(task))
+    wrong = apply_patch(answer.partition("```diff\n")[2].removesuffix("```\n"), files)
+    assert wrong == {"b.py": "x = 1\n# SCRIPTED: this comment changes nothing.\n"}
+
+
 def test_the_latest_message_says_which_problem_is_meant() -> None:
     answer = actor("strong", PROGRAMS)
     assert "is_even" in answer(request_for("def add(a, b):", "def is_even(n):", "it failed", seed=1))

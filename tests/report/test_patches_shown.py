@@ -44,6 +44,7 @@ def test_a_new_and_a_deleted_file_are_named_and_the_size_counts_lines() -> None:
 def test_a_python_program_and_a_broken_patch_are_no_patches() -> None:
     patch = make_patch(FILES, {**FILES, "a.py": ""})
     assert is_patch(patch)
+    assert is_patch(make_patch({}, {"a.py": ""}))
     assert not any(map(is_patch, ("", "x = 1\n", "--- a\n", f"# {patch}", patch.replace("-1,2", "-1,9"))))
 
 

@@ -38,6 +38,7 @@ from koderz_core.sandbox.repository import toolbox
 from koderz_core.sandbox.repository.instrument import Key
 from koderz_core.sandbox.repository.judge import RepositoryJudge
 from koderz_core.sandbox.repository.reports import transcript_of
+from koderz_core.sandbox.repository.states import Change, change_of, state_of
 from koderz_core.sandbox.repository.verdicts import Profile, marks, with_places
 from koderz_core.sandbox.repository.workspace import Run, Workspace
 from koderz_core.sandbox.tiers import TIERS
@@ -122,6 +123,11 @@ def test_a_patch_that_does_not_apply_is_a_verdict(boxed: RepositoryJudge, text: 
     found = verdict(boxed, text.replace("result -= number", "result *= number"))
     assert (found.marks, found.error) == ("-" * len(ALL), "extraction")
     assert found.message.startswith("the patch cannot be applied: ")
+
+
+def test_a_patch_that_only_renames_a_file_that_may_not_be_changed_is_a_patch_without_effect() -> None:
+    renamed = "diff --git a/README.md b/NEW.md\nsimilarity index 100%\nrename from README.md\nrename to NEW.md\n"
+    assert change_of(state_of(REPOSITORY), REPOSITORY, renamed) == Change({}, ("NEW.md",))
 
 
 @pytest.mark.parametrize(
