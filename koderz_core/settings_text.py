@@ -5,7 +5,7 @@ A secret is only shown as set or not set, and is never written. The file is writ
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args, get_origin
@@ -78,9 +78,10 @@ def shown_settings(home: Path | None = None) -> list[ShownSetting]:
     return [_shown(name, settings, sources) for name in SETTINGS]
 
 
-def awaiting_start(shown: Iterable[ShownSetting], in_use: Settings) -> list[str]:
-    """The names of settings that have changed since a process started with ``in_use``."""
-    return [setting.name for setting in shown if setting.value != _value(setting.kind, getattr(in_use, setting.name))]
+def awaiting_start(in_use: Settings) -> list[str]:
+    """The names of settings that have changed since a process started with ``in_use``. Raises ConfigError."""
+    now = load_settings()
+    return [name for name in SETTINGS if getattr(now, name) != getattr(in_use, name)]
 
 
 def has_password(value: object) -> bool:

@@ -38,7 +38,7 @@ HEIGHT = 420  # pixels; the table scrolls, so that the setting below stays in si
 def main() -> None:
     settings = open_page("settings", ABOUT).workspace.settings
     shown = shown_settings()
-    waiting = awaiting_start(shown, settings)
+    waiting = awaiting_start(settings)
     if waiting:
         st.info(WAITING, icon="⏳")
         st.text(f"Settings with new values: {', '.join(waiting)}")

@@ -130,7 +130,13 @@ def test_the_file_keeps_its_rights_and_a_link_stays_one(home: Path, file: Path, 
     assert sorted(path.name for path in home.iterdir()) == ["settings.toml"]
 
 
-def test_what_a_process_does_not_use_yet_awaits_its_next_start(home: Path) -> None:
+def test_what_a_process_does_not_use_yet_awaits_its_next_start(
+    home: Path, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-old")
     in_use = load_settings()
+    assert awaiting_start(in_use) == []
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-new")
+    file.write_text(WITH_COMMENTS.replace("concurrency = 3", "concurrency = 4"))
     write_setting(home, "timeout", "60")
-    assert awaiting_start(shown_settings(), in_use) == ["timeout"]
+    assert sorted(awaiting_start(in_use)) == ["limits", "openai_api_key", "timeout"]

@@ -39,6 +39,15 @@ def test_a_switch_may_be_written_in_other_words(visit: Visit) -> None:
     assert app.button_group(key="value of offline").value == "yes"
 
 
+def test_a_key_that_changed_is_named_without_its_value(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-old")
+    app = visit("settings")
+    assert "Settings with new values" not in said(app)
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-new")
+    assert "Settings with new values: openai_api_key" in said(app.run())
+    assert "sk-" not in said(app)
+
+
 def test_a_wrong_value_is_explained_and_nothing_is_written(visit: Visit) -> None:
     app = visit("settings", setting="timeout")
     app.text_input(key="value of timeout").set_value("soon")
