@@ -21,7 +21,7 @@ from platformdirs import user_data_path
 from koderz_core import egress
 from koderz_core.addresses import endpoint, is_loopback, listen_address, normalised, ollama_address, secrets_of, several
 from koderz_core.errors import ConfigError, DataError, OfflineError
-from koderz_core.input_files import read_text
+from koderz_core.input_files import expand_home, read_text
 from koderz_core.otlp import receiver_address
 from koderz_core.redaction import Redaction, redaction_of
 from koderz_core.settings_fields import (
@@ -234,7 +234,7 @@ class Settings:
         refuse_programs(in_env_file)
         sources = (options, from_variables(environment()), from_variables(in_env_file))
         home = next((Path(source["home"]) for source in sources if "home" in source), default_home())
-        merged: dict[str, Any] = by_field(settings_file(home.expanduser()))
+        merged: dict[str, Any] = by_field(settings_file(expand_home(home)))
         for source in reversed(sources):
             merged = merged_tables(merged, source)
         self._set({name: setting.default_value() for name, setting in SETTINGS.items()} | _checked(merged))

@@ -44,6 +44,11 @@ _OTHERS = {
 }
 
 
+def expand_home(path: str | Path) -> Path:
+    """The path with the home folder of a user instead of ``~``; unchanged if there is no such user."""
+    return Path(os.path.expanduser(path))  # noqa: PTH111 (Path.expanduser raises RuntimeError for an unknown user)
+
+
 def require_file(path: Path, cure: str) -> None:
     """Raise DataError for everything but a regular file, which can be read in any order. ``cure``: what to do."""
     with _opened(path, cure) as file:

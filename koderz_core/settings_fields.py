@@ -207,7 +207,10 @@ def _text(value: object) -> str:
 def _path(value: object) -> Path:
     if not isinstance(value, str | Path):
         raise ValueError("the value must be the path of a file or folder")
-    return Path(value).expanduser()
+    try:
+        return Path(value).expanduser()
+    except RuntimeError:
+        raise ValueError("the path begins with ~ and a user that does not exist on this machine") from None
 
 
 def _secret(value: object) -> SecretStr:

@@ -33,6 +33,12 @@ def test_an_option_that_was_not_given_overrides_nothing(monkeypatch: pytest.Monk
     assert load_settings(num_ctx=None).num_ctx == 1003
 
 
+@pytest.mark.parametrize("name", ["home", "cortex_db"])
+def test_a_path_of_an_unknown_user_is_a_clear_error(name: str) -> None:
+    with pytest.raises(ConfigError, match=f"{name}: the path begins with ~ and a user that does not exist"):
+        load_settings(**{name: "~no-such-user/it"})
+
+
 def test_broken_toml_is_a_clear_error(tmp_path: Path) -> None:
     toml(tmp_path, "num_ctx = \n")
     with pytest.raises(ConfigError, match=r"settings\.toml is not valid TOML"):

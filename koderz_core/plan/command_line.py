@@ -5,11 +5,10 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from koderz_core.datasets.variants import parted
 from koderz_core.errors import PlanError, UnknownNameError
-from koderz_core.input_files import read_text
+from koderz_core.input_files import expand_home, read_text
 from koderz_core.plan.ablations import ABLATIONS, ALL, ablations, is_ablated, with_ablations
 from koderz_core.plan.forms import Kind, StrategyForm, strategy_form
 from koderz_core.plan.order import Order, Wanted, as_list
@@ -81,7 +80,7 @@ def personas_named(text: str) -> str:
     """
     if not text.strip() or "\n" in text or (":" in text and not text.endswith((".yaml", ".yml"))):
         return text
-    personas = read_text(Path(text).expanduser(), "Give the path of a YAML file with personas.")
+    personas = read_text(expand_home(text), "Give the path of a YAML file with personas.")
     check(personas, f"The personas in {text}")
     return personas
 

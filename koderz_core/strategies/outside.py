@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import Any
 
 from koderz_core.errors import DataError, PlanError, UnknownNameError
-from koderz_core.input_files import MOST_TEXT_BYTES, read_bytes
+from koderz_core.input_files import MOST_TEXT_BYTES, expand_home, read_bytes
 from koderz_core.lazy import the_one
 from koderz_core.records import Scalar
 from koderz_core.strategies.facts import DataclassStrategy
@@ -66,7 +66,7 @@ def read_file(text: str) -> LoadedStrategy:
         raise PlanError(
             f"{text!r} does not consist of a path and the name of a strategy. Use the form path/mine.py:Mine. {GUIDE}"
         )
-    path = Path(named["path"]).expanduser().absolute()
+    path = expand_home(named["path"]).absolute()
     return load_source(path, named["name"], read_bytes(path, "Give the path of the strategy's file.", MOST_TEXT_BYTES))
 
 

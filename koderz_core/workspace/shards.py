@@ -8,6 +8,7 @@ from pathlib import Path
 
 from koderz_core.config import Settings
 from koderz_core.errors import UsageError
+from koderz_core.input_files import expand_home
 from koderz_core.runner.shards import Merged, merge, shards_of
 
 __all__ = ["Merged", "Shards"]
@@ -29,7 +30,7 @@ class Shards:
         return merge(list(paths), self.settings.journals_dir, partial=partial)
 
     def _journals(self, name: str) -> Iterator[Path]:
-        path = Path(name).expanduser()
+        path = expand_home(name)
         if path.is_file():
             yield path
             return

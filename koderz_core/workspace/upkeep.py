@@ -12,6 +12,7 @@ from koderz_core.config import SETTINGS, Settings
 from koderz_core.errors import InfrastructureError, StoreError, UsageError
 from koderz_core.examples import EXAMPLE, example_journal
 from koderz_core.files import keep_file
+from koderz_core.input_files import expand_home
 from koderz_core.journal.annotations import annotations_file, annotations_folder, read
 from koderz_core.memory.client import memory_file
 from koderz_core.memory.memory_file import count_of_benchmark, forget_benchmark
@@ -87,11 +88,11 @@ class Upkeep:
     def back_up(self, path: Path) -> BackupReport:
         """Write a backup. Raises UsageError if the file already exists, and DataError."""
         source = Source(self._settings.home, memory_file(self._settings), _is_secret)
-        return back_up(source, path.expanduser(), __version__, self._clock())
+        return back_up(source, expand_home(path), __version__, self._clock())
 
     def restore(self, path: Path) -> RestoreReport:
         """Restore a backup into this data folder. Raises UsageError if an existing file differs, and DataError."""
-        return restore(path.expanduser(), self._settings.home, memory_file(self._settings))
+        return restore(expand_home(path), self._settings.home, memory_file(self._settings))
 
     def find(self, name: str) -> str:
         """Return the id of the benchmark with this name, even if its journal cannot be read.

@@ -106,6 +106,14 @@ def test_what_is_no_file_is_named_wherever_a_file_is_read(koderz: Any, command: 
     assert re.search(rf"it\.jsonl\S* cannot be read \({WRONG_FILES[kind]}\)", line), line
 
 
+@pytest.mark.parametrize("name", ["backup", "restore", "benchmark --strategy", "benchmark --personas", "merge"])
+def test_the_home_folder_of_an_unknown_user_is_a_path_that_does_not_exist(koderz: Any, name: str) -> None:
+    command = {**TAKING_A_FILE, **WRITING_A_FILE, "merge": ("merge", "FILE")}[name]
+    said = koderz(*(str(word).replace("FILE", "~no-such-user/it") for word in command))
+    assert said.code == (2 if name == "merge" else 3)
+    assert "~no-such-user/it" in one_line_of_error(said)
+
+
 @pytest.mark.parametrize("command", WRITING_A_FILE.values(), ids=WRITING_A_FILE)
 def test_a_folder_is_refused_wherever_a_file_is_written(koderz: Any, tmp_path: Path, command: tuple[str, ...]) -> None:
     said = koderz(*(word.replace("FILE", str(tmp_path)) for word in command))
