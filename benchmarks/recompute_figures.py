@@ -268,7 +268,10 @@ def programs(trial: Trial) -> list[tuple[str, bool, bool]]:
 
 
 def end(trial: Trial, axis: str) -> float:
-    """What the trial had used at its end: at its last attempt if that passed the gate or nothing followed."""
+    """What the trial had used at its end; its seconds end with its last attempt if that passed the gate."""
+    if trial.scored and axis in ("usd", "tokens", "joules"):
+        whole: float | None = getattr(trial, axis)
+        return math.nan if whole is None else whole
     last = trial.tries[-1] if trial.tries and (trial.tries[-1].gate_passed or not trial.scored) else None
     if axis == "attempts":
         return last.iteration if last else trial.attempts
