@@ -179,8 +179,9 @@ def decide(worst: NDArray[np.float64], best: NDArray[np.float64], planned: int, 
     goal = np.log(1 / LEVEL)
     matched, shorted = _Wealth(worst, -margin, 1), _Wealth(best, -margin, -1)
     match, short = matched.log(), shorted.log()
-    hopes = _Wealth(best, -margin, 1), _Wealth(worst, -margin, -1)  # missing results may still come
-    power = np.minimum(1.0, hopes[0].chance(planned, goal) + hopes[1].chance(planned, goal))
+    if (worst != best).any():  # missing results may still come
+        matched, shorted = _Wealth(best, -margin, 1), _Wealth(worst, -margin, -1)
+    power = np.minimum(1.0, matched.chance(planned, goal) + shorted.chance(planned, goal))
     hopeless = (power < LEAST_POWER) & (np.arange(1, worst.shape[1] + 1) < planned)
     outcome = np.select([match >= goal, short >= goal, hopeless], [1, 2, 3], 0)
     first = (outcome > 0).argmax(axis=1)

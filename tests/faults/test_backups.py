@@ -108,7 +108,8 @@ def test_memories_that_cannot_be_read_are_named_and_the_rest_is_backed_up(
     (home / "cortex.db").write_bytes(b"junk" * 4096)
     said = koderz("backup", tmp_path / "a.zip")
     assert said.code == 3
-    assert "cortex.db (file is not a database) is missing from the backup" in said.err
+    missing = "cortex.db (file is not a database) is missing from the backup."
+    assert f"{missing} Repair, rename or move this file, then create the backup again." in said.err
     assert koderz("restore", tmp_path / "a.zip", "--data-dir", tmp_path / "new").code == 0
     assert finished(tmp_path / "new" / "journals" / journal.name)
 
@@ -118,8 +119,9 @@ def test_a_file_under_a_name_that_no_restore_accepts_is_named_and_the_rest_is_ba
 ) -> None:
     (home / "journals" / "bench_x (copy).jsonl").write_bytes(journal.read_bytes())
     said = koderz("backup", tmp_path / "a.zip")
-    missing = "journals/bench_x (copy).jsonl (koderz does not use files with this name) is missing from the backup"
-    assert (said.code, missing in said.err) == (3, True)
+    missing = "journals/bench_x (copy).jsonl (koderz does not use files with this name) is missing from the backup."
+    whole = f"{missing} Repair, rename or move this file, then create the backup again."
+    assert (said.code, whole in said.err) == (3, True)
     assert koderz("restore", tmp_path / "a.zip", "--data-dir", tmp_path / "new").code == 0
     assert finished(tmp_path / "new" / "journals" / journal.name)
 
