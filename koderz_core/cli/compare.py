@@ -199,9 +199,9 @@ def frontier_costs(  # noqa: PLR0913, PLR0917 (one argument per option)
 ) -> int:
     """Show the success rate and the cost per problem of frontier models with the strategy direct.
 
-    koderz does not measure a baseline model again for a new benchmark if an earlier measurement of this model used the
-    same dataset, prompts, sampling, test time limit and --max-cost-per-experiment, and covers all problems of the new
-    benchmark. koderz then reuses the earlier measurement.
+    For a new benchmark, koderz reuses an earlier measurement of a baseline model if the measurement used the same
+    dataset, prompts, sampling, test time limit and --max-cost-per-experiment, and covers all problems of the new
+    benchmark.
 
     This command computes all costs from recorded benchmarks. Therefore --prune-days deletes whole benchmarks, as
     `koderz prune` does, with all of their configurations.

@@ -25,12 +25,14 @@ from koderz_core.workspace.shards import Merged
 def merge(shards: tuple[str, ...], data_dir: Path | None, *, partial: bool, as_json: bool) -> None:
     """Merge the shards of a benchmark into one journal in the data folder. `koderz benchmark --shard` runs the shards.
 
-    SHARD is the path of a shard's journal or the path of a data folder with such journals. If the shards are already in
-    the data folder of this command, SHARD can also be the id or name of the benchmark. The journals of the shards do
-    not change. After the merge, the dashboard and the commands show the whole benchmark instead of its shards.
+    SHARD is the path of a shard's journal, or of a data folder that contains journals of shards. If the shards are
+    already in the data folder that this command uses, SHARD can also be the id or name of the benchmark. The journals
+    of the shards do not change. After the merge, the dashboard and the commands show the whole benchmark instead of its
+    shards.
 
-    Without --partial, koderz does not merge the shards if a shard or a result is missing. It never merges shards whose
-    plans, versions of koderz or other conditions differ, or that contain different results of the same experiment.
+    Without --partial, koderz does not merge the shards if a shard or a result is missing. koderz never merges shards
+    with different plans, versions of koderz or other conditions, or shards with different results of the same
+    experiment.
     """
     with workspace(data_dir) as opened:
         merged = opened.shards.merge(shards, partial=partial)

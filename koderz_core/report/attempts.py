@@ -37,9 +37,9 @@ ABOUT_ATTEMPTS = (
     "second attempts, and so on. “Solved here” is the share of experiments that this attempt solved, among the "
     "experiments that reached this attempt. The share falls from attempt to attempt because the remaining problems are "
     "harder, not because models get worse. “$ per extra solve” is the cost of this attempt in all experiments that "
-    "reached it, divided by the number of experiments that this attempt solved. The cost of the first attempt includes "
-    "the cost of the call for a spec, if there is one. “$ per extra solve” has no interval. If an attempt "
-    "solved only a few experiments, “$ per extra solve” is a rough estimate."
+    "reached it, divided by the number of experiments that this attempt solved. If the strategy requests a spec before "
+    "the first attempt, the cost of the first attempt includes this call. “$ per extra solve” has no interval. If an "
+    "attempt solved only a few experiments, “$ per extra solve” is a rough estimate."
 )
 
 

@@ -23,7 +23,7 @@ TITLE = "koderz: comparison of configurations"
 INTERVALS = (
     "Brackets contain 95 % intervals. n is the number of experiments with a result; the number after the slash is the "
     "number of planned experiments. $ means US dollars, and unpriced means that a price is not known. * marks an "
-    "oracle rate: the tests that stop the loop also score its programs, so the rate is not pass@1."
+    "oracle rate: the tests that decide when a strategy stops also score its programs, so the rate is not pass@1."
 )
 NO_WIDTH = "&#8203;"
 CITATION_TITLE = (

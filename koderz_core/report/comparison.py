@@ -183,7 +183,7 @@ def curves_table(comparison: Comparison, axis: Axis) -> TextTable:
     found = comparison.curves[axis]
     whole = axis == "attempts" and found.end <= MOST_PLACES
     places = range(1, round(found.end) + 1) if whole else [found.end / 2**part for part in reversed(range(PARTS))]
-    headers = {f"by {place:g}" if axis == "attempts" else amount(axis, place): place for place in places}
+    headers = {f"by attempt {place:g}" if axis == "attempts" else amount(axis, place): place for place in places}
     columns = (
         *shown(NAMED),
         *(Shown(header, text=partial(_level_at, place=place), path="") for header, place in headers.items()),

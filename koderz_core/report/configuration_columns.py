@@ -180,14 +180,14 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     share(
         "share_worst",
-        "share of planned experiments that would be solved if all experiments without a result were unsolved",
+        "share of planned experiments that are solved if every experiment without a result counts as unsolved",
         _NONE_PLANNED,
         path="of.cases.worst",
         shown=Shown(CASES, 5, case_bounds, "of", optional=True),
     ),
     share(
         "share_best",
-        "share of planned experiments that would be solved if all experiments without a result were solved",
+        "share of planned experiments that are solved if every experiment without a result counts as solved",
         _NONE_PLANNED,
         path="of.cases.best",
     ),

@@ -199,7 +199,7 @@ CALLS: tuple[Column, ...] = (
         "cost of the call; for a local call without an answer, the cost of the machine's time",
         "the price is unknown, or a paid call did not finish",
     ),
-    text("cost_source", "source of the price, with its version", "`cost_usd` is missing"),
+    text("cost_source", "source of the price, and the version of this source", "`cost_usd` is missing"),
     number("seconds", "duration of the call", "the end of the call was not recorded", "s"),
     number("first_token_seconds", "time until the first token arrived", "the answer was not streamed", "s"),
     text("finish", "how the answer ended: `stop`, `length`, `refused`, `empty` or `timeout`", _OPEN),
@@ -282,7 +282,7 @@ TABLES: Mapping[str, Table] = {
     ),
     "noise": Table(
         "one line per configuration, and one line per difference from the baseline: standard error of the success "
-        "rate or of the difference, and how much the choice of problems and the randomness of draws add to it",
+        "rate or of the difference, and how much the choice of problems and the randomness of draws add to this error",
         NOISE,
     ),
     "bands": Table(

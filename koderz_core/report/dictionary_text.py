@@ -80,8 +80,8 @@ FURTHER: Mapping[str, Table] = {
         DESIGNS,
     ),
     "carriers": Table(
-        "one line per comparison with the baseline: the number of problems that contribute to it, on the page "
-        "Statistics and from `koderz compare --noise --format json`",
+        "one line per comparison with the baseline: the number of problems that contribute to this comparison, on the "
+        "page Statistics and from `koderz compare --noise --format json`",
         CARRIERS,
     ),
     "contributions of problems": Table(
@@ -90,8 +90,8 @@ FURTHER: Mapping[str, Table] = {
         ITEMS,
     ),
     "supported": Table(
-        "one line per range of budgets in which the simultaneous band of the difference between two configurations "
-        "shows that one of them solves more problems, from `koderz compare --equal-cost usd --format json`",
+        "one line per range of budgets in which one configuration solves significantly more problems than another "
+        "configuration (simultaneous band of the difference), from `koderz compare --equal-cost usd --format json`",
         SUPPORTED,
     ),
     "areas": Table(

@@ -69,8 +69,8 @@ _MEASURED = (
 WHY: Mapping[Why, str] = {
     "few problems": "This comparison needs at least 10 problems on which each configuration has a result. Run more "
     "problems.",
-    "few configurations": "This comparison needs at least two configurations with results whose cost in this unit "
-    "is known.",
+    "few configurations": "This comparison needs at least two configurations that have results and a known cost in "
+    "this unit.",
     "nothing solved": "No configuration solved a problem, so there is nothing to compare.",
     "free": "All experiments have a cost of 0 in this unit, so the configurations cannot be compared at equal cost.",
     "mixed energy": "The energy of these configurations was not determined in the same way, so koderz does not compare "
@@ -132,7 +132,7 @@ AREAS = (
     *interval(
         share(
             "area",
-            "the mean, over all budgets, of the share of problems solved, with a logarithmic scale of budgets",
+            "share of problems solved, averaged over all budgets on a logarithmic scale",
             path="of.share",
             shown=Shown("area [95 %]", 3, _area, "of.share"),
         )

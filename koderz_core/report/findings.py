@@ -145,7 +145,7 @@ def _starred(configurations: Sequence[ConfigurationFigures], names: Mapping[Key,
 def _difference(test: Paired, p: float | None, label: str, other: str) -> str:
     difference = 100 * (test.difference or 0.0)
     points = f"{abs(difference):.3g} percentage points"
-    than = f"{points} {'more' if difference > 0 else 'less'} than" if difference else "as many as"
+    than = f"{points} {'more' if difference > 0 else 'less'} than" if difference else "the same share as"
     apart = p is not None and p <= ALPHA
     bounds = f"{_level(test.at_once)} {' to '.join(in_points(test.low or 0.0, test.high or 0.0, apart))}"
     return f"On {numbered(test.n, 'problem')}, {label} solved {than} {other} ({bounds}; p {p_value(p)})"

@@ -49,10 +49,10 @@ COSTS = (
     "all experiments. Local cost: watts × seconds × price of electricity."
 )
 GROUPS = (
-    "Group: configurations in the same group do not differ significantly (Holm over all pairs, 5 %); group 1 "
-    "has the highest success rates. P(frontier): the share of resamples in which a configuration is on the Pareto "
-    "frontier of cost and success. $ per solved: cost of all experiments with a result, divided by the number of "
-    "solved experiments (cost-of-pass)."
+    "Group: configurations in the same group do not differ significantly (Holm's method over all pairs, "
+    "significance level 5 %); group 1 has the highest success rates. P(frontier): the share of resamples in which a "
+    "configuration is on the Pareto frontier of cost and success. $ per solved: cost of all experiments with a result, "
+    "divided by the number of solved experiments (cost-of-pass)."
 )
 PAIRS = (
     "p: from McNemar's exact test or, with repeats, from a test that permutes the labels of the configurations within "

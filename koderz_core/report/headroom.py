@@ -91,7 +91,7 @@ CHOICES = (
             "`share` minus the `share` of the best single configuration, paired by problem; all intervals hold "
             "simultaneously",
             "the row is the best single configuration",
-            shown=Shown("points above best single [95 %]", 2, if_known(_difference), "of.difference"),
+            shown=Shown("points above best single configuration [95 %]", 2, if_known(_difference), "of.difference"),
         )
     ),
 )
@@ -101,17 +101,17 @@ MEMBERS = (
     number(
         "alone",
         "problems that the configuration solves and no other configuration solves",
-        shown=Shown("solved by no other", 4, in_problems),
+        shown=Shown("solved by no other configuration", 4, in_problems),
     ),
     number(
         "gained",
         "problems that the configuration solves and the best single configuration does not solve",
-        shown=Shown("gained over best single", 5, in_problems),
+        shown=Shown("gained over best single configuration", 5, in_problems),
     ),
     number(
         "lost",
         "problems that the best single configuration solves and this configuration does not solve",
-        shown=Shown("lost to best single", 6, in_problems),
+        shown=Shown("lost to best single configuration", 6, in_problems),
     ),
 )
 MATRIX = (

@@ -14,8 +14,8 @@ COUNTERFACTUAL = "simulated: computed from recorded results, without new calls"
 
 def card_table(selector: Selector) -> TextTable:
     """Each rule with its success, cost, regret, gain and area, on folds that it was not fitted on."""
-    gain = "gain over the best single model"
-    columns = ("rule", "solved", "cost per problem", "regret relative to the oracle", gain, "AIQ")
+    gain, quality = "gain over the best single model", "average improvement in quality (AIQ)"
+    columns = ("rule", "solved", "cost per problem", "regret relative to the oracle", gain, quality)
     rows = tuple(
         (
             row.rule,

@@ -43,7 +43,8 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.rates import Interval
 
 TIER_MARGINS = (
-    "Marginal cost per extra solved problem, between the best configurations of each combination of model tiers"
+    "Marginal cost per extra solved problem, along the Pareto frontier of the best configurations (one per combination "
+    "of model tiers)"
 )
 UNKNOWN = (
     "Savings: unknown, because no frontier model was run on these problems with the strategy direct (one answer, not "

@@ -58,7 +58,7 @@ def policies_tables(found: Sequence[Simulated], tuned: Tuned | None = None) -> t
     priced = any(item.wrong_usd for item in found)
     solved = [_solved(place, *line) for place, line in enumerate(lines, 1)]
     spent = [_spent(place, item, kind, priced=priced) for place, (item, kind, _) in enumerate(lines, 1)]
-    of_wrong = ("with wrong answers [95 %]",) if priced else ()
+    of_wrong = ("$ per problem, with the price of wrong answers [95 %]",) if priced else ()
     return (
         TextTable("Success of the policies", SOLVED, tuple(solved)),
         TextTable("Cost of the policies", (*SPENT[:3], *of_wrong, *SPENT[3:]), tuple(spent)),
@@ -101,8 +101,9 @@ def remarks(found: Sequence[Simulated], tuned: Tuned | None = None) -> Iterator[
             named = listed(list(item.left_out[:_NAMED])) + (" and others" if len(item.left_out) > _NAMED else "")
             number = numbered(len(item.left_out), "problem")
             yield (
-                f"{item.policy.name}: {number} omitted ({named}), because the policy needs more attempts than have a "
-                "result. Either fewer were planned, or some experiments failed, were cancelled or have not ended."
+                f"{item.policy.name}: {number} omitted ({named}), because fewer attempts have a result than the policy "
+                "needs. Either fewer attempts were planned, or some experiments failed, were cancelled or have not "
+                "ended."
             )
     if any(item.usd is None for item in found):
         yield "The costs of a policy are unknown if the price of any of its attempts is unknown."

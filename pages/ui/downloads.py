@@ -56,7 +56,9 @@ def offer_reports(rows: Sequence[SummaryRow]) -> None:
     of = tuple(f"{row.benchmark}/{row.configuration}" for row in rows)
     html = ExportOrder("comparison", "html", of, same_problems=any(row.only for row in rows))
     if st.query_params.get("baseline"):
-        st.caption("Reports use the default baseline. For another: `koderz compare --baseline X --format md`.")
+        st.caption(
+            "Reports use the default baseline. For another baseline, run: `koderz compare --baseline X --format md`"
+        )
     with st.container(horizontal=True):
         offer(html, "Report (HTML)", "📄")
         offer(replace(html, form="markdown"), "Report (Markdown)", "📝")

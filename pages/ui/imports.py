@@ -88,7 +88,7 @@ def _preview(workspace: Workspace, name: str, content: bytes, order: ImportOrder
         path = Path(folder) / _safe(name)
         path.write_bytes(content)
         if order.mapping is None and path.name.removesuffix(".gz").endswith(TABLES):
-            st.info("Under Columns, enter which column of this table contains which field.", icon="🧭")
+            st.info("Under Columns, enter each field with the column of this table that contains the field.", icon="🧭")
             return
         try:
             (read,) = workspace.imports.read(replace(order, file=path))

@@ -39,7 +39,7 @@ _EXPERIMENT, _BENCHMARK = re.compile(r"exp_[0-9a-f]{12}"), re.compile(r"bench_[0
 COLUMNS = {
     "memory": st.column_config.NumberColumn(format="%d", width="small"),
     "kind": st.column_config.TextColumn(width="small"),
-    "weight": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1, width="small"),
+    "importance": st.column_config.ProgressColumn(format="percent", min_value=0, max_value=1, width="small"),
 }
 
 
@@ -141,7 +141,7 @@ def _line(memory: StoredMemory) -> Mapping[str, object]:
         "memory": memory.id,
         "kind": kinds[0] if kinds else "",
         "title": plain(one_line(memory.title), TITLE_CHARS),
-        "weight": memory.decayed_score,
+        "importance": memory.decayed_score,
         "when": memory.created_at[:16].replace("T", " "),
         "beginning": plain(one_line(memory.content[:TITLE_CHARS])),
     }

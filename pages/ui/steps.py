@@ -217,7 +217,7 @@ def _call_cells(call: CallRow) -> Mapping[str, object]:
         "finish reason or error": call.finish or call.message,
         "attempt": call.attempt,
         "state": call.state,
-        "status": call.status,
+        "HTTP status": call.status,
         "wait before the retry": duration(call.wait_seconds) if call.wait_seconds is not None else "",
         "tier": call.tier,
         "time to first token": duration(call.first_token_seconds),

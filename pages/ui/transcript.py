@@ -88,5 +88,5 @@ def _show_files(problem: Problem) -> None:
     """The files of a repository that a patch may change."""
     if editable := problem.public.editable:
         lines = [problem.public.files.get(path, "").count("\n") for path in editable]
-        table = pd.DataFrame({"file that may change": list(map(one_line, editable)), "lines": lines})
-        st.dataframe(table, hide_index=True, height=tall(len(table)), width="content", alt="Files that may change")
+        table = pd.DataFrame({"editable file": list(map(one_line, editable)), "lines": lines})
+        st.dataframe(table, hide_index=True, height=tall(len(table)), width="content", alt="Editable files")

@@ -120,7 +120,7 @@ def test_the_problem_shows_its_package_its_tests_its_files_and_on_request_the_so
     for fact in ("package: shapes-1.0", "licence: MIT", "SHA-256 of the tree: ", "2 must start to pass"):
         assert fact in said(app)
     assert "square(3) returns 6. Fix it." in said(app)
-    assert [table for table in app.dataframe if list(table.value.get("file that may change", ())) == ["src/shapes.py"]]
+    assert [table for table in app.dataframe if list(table.value.get("editable file", ())) == ["src/shapes.py"]]
     assert "return side * side" not in said(app)
     app.toggle(key="canonical solution").set_value(True).run()
     assert "+    return side * side" in said(app)

@@ -66,7 +66,7 @@ def test_the_interval_of_two_that_are_told_apart_is_not_written_as_if_it_held_0(
 
 def test_what_differs_by_nothing_solved_as_many():
     same = paired(answers([1, 0] * 10), answers([1, 0] * 10))
-    assert "solved as many as opus direct" in finding(replace(OF, test=same, p_adjusted=1.0))
+    assert "solved the same share as opus direct" in finding(replace(OF, test=same, p_adjusted=1.0))
 
 
 def test_a_handful_of_problems_is_said_to_show_nothing():
