@@ -42,7 +42,7 @@ def quickstart(no_ui: bool, quiet: bool, data_dir: Path | None) -> int:
         model = _local_model(opened)
         coder = {"coder": model}
         plan = opened.plans.plan(Order([Wanted("direct", coder), Wanted("supervised", coder, PARAMETERS)], PROBLEMS))
-        runner = perform(opened, plan, RunOptions(quiet=quiet))
+        runner = perform(opened, plan, RunOptions(quiet=quiet, retry_errors=True))
         summaries = opened.results.summaries(plan.id)
         print_summaries(summaries)
         print_spending(opened, summaries)

@@ -102,7 +102,7 @@ def study(  # noqa: PLR0913, PLR0917 (one argument per option)
             return print_plan(opened, offer, concurrency, as_json=False) or _print_price(opened, offer)
         if opened.models.full_name(coder).startswith("embedded/"):
             fetch(opened, coder)
-        return _run(opened, offer.plan, RunOptions(concurrency, quiet=quiet), out)
+        return _run(opened, offer.plan, RunOptions(concurrency, quiet=quiet, retry_errors=True), out)
 
 
 def _run(opened: Workspace, plan: Plan, mode: RunOptions, out: Path | None) -> int:

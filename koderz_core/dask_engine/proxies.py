@@ -161,7 +161,7 @@ class RemoteSlot(Slot):
 
     def add(self, answer: Answered) -> None:
         """Take over how long the experiment has waited on the owner's side."""
-        self.paused_seconds = answer.paused - self._paused_before
+        self._paused = answer.paused - self._paused_before
 
 
 class RemoteCalls:

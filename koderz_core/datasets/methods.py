@@ -109,9 +109,9 @@ def check_of_methods(source: str, methods: Mapping[str, Sequence[str]], function
     """The tests' source, with a ``check(candidate)`` that runs these methods of its classes, then these functions."""
     lines = ["def check(candidate):\n"]
     for kind, names in methods.items():
-        lines.append(f"    {kind}.setUpClass()\n")
+        lines.append(f"    getattr({kind}, '__unittest_skip__', False) or {kind}.setUpClass()\n")
         lines += [f"    assert outcome_of_case({kind}, {name!r}) == {cases.PASSED!r}\n" for name in names]
-        lines.append(f"    {kind}.tearDownClass()\n")
+        lines.append(f"    getattr({kind}, '__unittest_skip__', False) or {kind}.tearDownClass()\n")
     lines += [f"    assert outcome_of_function({name}) == {cases.PASSED!r}\n" for name in functions]
     return f"{source.rstrip()}\n\n\n{inspect.getsource(cases)}\n\n{''.join(lines)}"
 
@@ -137,12 +137,21 @@ def _require_supported(tree: ast.Module, functions: Sequence[str], field: str) -
                 f"field {field}: {part.name} is an `async def`; write a plain `def` that runs the coroutine with "
                 "asyncio.run"
             )
+        if isinstance(part, ast.FunctionDef) and any(map(_expects_failure, part.decorator_list)):
+            raise DataError(
+                f"field {field}: {part.name} is marked as an expected failure, which koderz does not support; remove the "
+                "test"
+            )
         name = _pytest_name(part)
         if name and not any(known == name or known.startswith(f"{name}.") for known in _PYTEST_NAMES):
             raise DataError(
                 f"field {field} uses {PYTEST}.{name}, but koderz supports only {', '.join(sorted(_PYTEST_NAMES))} of "
                 f"pytest; write the test without {PYTEST}.{name}"
             )
+
+
+def _expects_failure(mark: ast.expr) -> bool:
+    return getattr(mark, "attr", getattr(mark, "id", "")) == "expectedFailure"
 
 
 def _require_no_fixture(node: ast.FunctionDef, field: str) -> None:

@@ -106,7 +106,8 @@ class _Approx:
             return bool(actual == expected)
         if actual == expected or abs(expected) == float("inf"):
             return bool(actual == expected)
-        relative = 0.0 if self.rel is None and self.abs is not None else (self.rel or 1e-6) * abs(expected)
+        default = 1e-6 if self.abs is None else 0.0
+        relative = (default if self.rel is None else self.rel) * abs(expected)
         return bool(abs(actual - expected) <= max(relative, 1e-12 if self.abs is None else self.abs))
 
 

@@ -8,8 +8,9 @@ cost is derived from the times in the journal:
   until the last entry of any experiment before the benchmark closes or another process continues it.
 * An embedded model answers one call at a time, so a call does not work before the model's previous call has ended.
 * Of the local calls at work at the same time, each has an equal share of the machine, as in ``models/machine.py``.
-* A call never costs more than was reserved for it; without a reservation its cost is unknown, which is so for models
-  on other machines.
+* A call never costs more than was reserved for it. Without a reservation its cost is unknown, and so is that of a call
+  to a server on another machine.
+* The shards of a merged benchmark ran on machines of their own, so each is read as if it were alone.
 
 Paid calls without an answer have no known cost: whether the provider bills them is not reported.
 """
@@ -19,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from koderz_core.addresses import is_loopback
 from koderz_core.events.kinds import (
     AllowanceSet,
     BenchmarkClosed,
@@ -34,8 +36,10 @@ from koderz_core.events.lines import Entry
 from koderz_core.records import Cost, Tier
 from koderz_core.records.completions import MachineRates
 from koderz_core.records.plans import scripted
+from koderz_core.records.shards import number_of
 
 ONE_BY_ONE = "embedded/"  # these models answer one call at a time
+_AT = " at"  # ends the names of conditions that are addresses
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,9 @@ class Unanswered:
     """Reads the entries of one journal in order. Its fields are its complete state, so reading can continue later.
 
     ``each``: seconds of the machine that a call at work since the beginning would have had; ``free``: the value of
-    ``each`` when an embedded model's latest call ended; ``at``: time of the last entry of an experiment.
+    ``each`` when an embedded model's latest call ended; ``at``: time of the last entry of an experiment. ``away``:
+    providers with a server on another machine. ``parts``: the shards of a merged journal by number, of ``count``, until
+    the entries of the shards end; ``runs``: when the later runs of such a shard began.
     """
 
     tiers: Mapping[str, Tier] = field(default_factory=dict)
@@ -76,20 +82,64 @@ class Unanswered:
     each: float = 0.0
     free: dict[str, float] = field(default_factory=dict)
     at: float = 0.0
+    away: frozenset[str] = frozenset()
+    parts: dict[int, Unanswered] = field(default_factory=dict)
+    count: int = 0
+    runs: list[float] = field(default_factory=list)
+
+    @property
+    def under_way(self) -> set[str]:
+        """The experiments with a call under way."""
+        return {*self.calls, *(experiment for part in self.parts.values() for experiment in part.calls)}
+
+    def open(self, header: BenchmarkOpened) -> None:
+        """Take the tiers, rates and addresses of a header over."""
+        self.tiers, self.energy, conditions = header.tiers, header.energy, header.plan.conditions
+        named = {name.removesuffix(_AT): str(urls).split() for name, urls in conditions.items() if name.endswith(_AT)}
+        self.away = frozenset(
+            provider for provider, urls in named.items() if not all(is_loopback(url) for url in urls if "://" in url)
+        )
 
     def add(self, entry: Entry) -> list[UnansweredCall]:
         """Read the next entry; return the attempts that it ended without an answer."""
         event = entry.event
-        if isinstance(event, BenchmarkOpened):
-            self.tiers, self.energy = event.tiers, event.energy
+        if entry.experiment is not None and (part := self._part(entry.experiment)):
+            return [*part._interrupted_before(entry.at), *part.add(entry)]
         if self._is_boundary(event):
-            return [lost for experiment in list(self.calls) for lost in self._interrupted(experiment)]
+            ended = self, *self.parts.values()
+            lost = [call for each in ended for experiment in list(each.calls) for call in each._interrupted(experiment)]
+            if isinstance(event, BenchmarkOpened):
+                self._begin(event)
+            elif isinstance(event, BenchmarkClosed):
+                self.parts = {}
+            return lost
         if entry.experiment is None:
             return []
         self._advance(entry.at)
         if isinstance(event, ExperimentFinished):
             return list(self._interrupted(entry.experiment))
         return [] if entry.ordinal is None else list(self._of_call(event, entry.experiment, entry.ordinal))
+
+    def _begin(self, header: BenchmarkOpened) -> None:
+        is_first = not self.tiers
+        self.open(header)
+        if header.merged and is_first:  # a later header belongs to a run of the whole benchmark
+            self.count = header.merged[0].count
+            shards = header.merged if self.count else ()  # unknown in older journals
+            self.parts = {shard.number: Unanswered(runs=list(shard.runs)) for shard in shards}
+            for part in self.parts.values():
+                part.open(header)
+
+    def _part(self, experiment: str) -> Unanswered | None:
+        """The shard that an experiment belongs to; None if the journal is not in the part that was merged."""
+        return self.parts.get(number_of(experiment, self.count)) if self.parts else None
+
+    def _interrupted_before(self, at: float) -> Iterator[UnansweredCall]:
+        """The calls of this shard that were under way when it was run again, before the time ``at``."""
+        while self.runs and self.runs[0] <= at:
+            del self.runs[0]
+            for experiment in list(self.calls):
+                yield from self._interrupted(experiment)
 
     def _is_boundary(self, event: Event) -> bool:
         """Whether every call under way has ended: the benchmark was closed, or another process continues it."""
@@ -122,7 +172,8 @@ class Unanswered:
             yield self._unanswered(experiment, ordinal, call, cost, interrupted=True)
 
     def _open(self, experiment: str, ordinal: int, event: CallStarted) -> None:
-        local = self.tiers.get(event.model) == "local" and not scripted([event.model])  # a script does no work
+        here = event.model.partition("/")[0] not in self.away and not scripted([event.model])  # a script does no work
+        local = here and self.tiers.get(event.model) == "local"
         call = OpenCall(event.attempt, event.model, local, event.reserved_usd, self.each)
         self.calls.setdefault(experiment, {})[ordinal] = call
         self._count_working()

@@ -56,7 +56,7 @@ class BenchmarkWatch:
 
         A resumed journal has its header already, so no event contains it.
         """
-        self._unanswered.tiers, self._unanswered.energy = header.tiers, header.energy
+        self._unanswered.open(header)
         self._remaining = remaining
 
     def end(self) -> None:

@@ -11,7 +11,7 @@ import msgspec
 from koderz_core.config import Settings
 from koderz_core.errors import ConfigError, ModelError, OfflineError
 from koderz_core.models.capabilities import Capabilities
-from koderz_core.models.catalogue import resolve
+from koderz_core.models.catalogue import allowed, resolve
 from koderz_core.models.connection import connection, redact
 from koderz_core.models.embedded import missing_runtime
 from koderz_core.models.pricing import price
@@ -74,8 +74,10 @@ def require_runtime(settings: Settings) -> None:
 
 
 def first_ready_local(settings: Settings) -> str | None:
-    """The id of a model that Ollama or LM Studio serves now, preferably one for coding; None if neither answers."""
+    """The id of an allowed model that Ollama or LM Studio serves now, preferably one for coding; None without one."""
+    listed = allowed(settings)
     rows = [row for provider in ("ollama", "lmstudio") for row in _rows(provider, settings) if row.ready]
+    rows = [row for row in rows if not listed or row.id in listed]
     rows.sort(key=lambda row: not any(word in row.id.lower() for word in FOR_CODING))
     return rows[0].id if rows else None
 

@@ -85,7 +85,7 @@ THINKERS = (
 )
 
 GPT_OSS = r"(?:.*/)?gpt-oss.*"
-_SERVER = "assumed from the defaults of OpenAI's protocol, because it is unknown which parameters this model supports"
+ASSUMED = "assumed from the defaults of OpenAI's protocol, because it is unknown which parameters this model supports"
 _SERVED_THOUGHTS = 4_096  # such a server refuses a request that could exceed its context, which may be small
 
 
@@ -98,9 +98,9 @@ def thinker(thoughts: int, source: str, parameter: str = "max_tokens", effort: t
 
 # Many servers silently ignore an effort for models whose template has none, so only gpt-oss accepts one here.
 SERVED: Rows = (
-    (GPT_OSS, thinker(_SERVED_THOUGHTS, _SERVER, effort=LEVELS)),
-    (THINKERS, thinker(_SERVED_THOUGHTS, _SERVER)),
-    (".*", Capabilities(source=_SERVER)),
+    (GPT_OSS, thinker(_SERVED_THOUGHTS, ASSUMED, effort=LEVELS)),
+    (THINKERS, thinker(_SERVED_THOUGHTS, ASSUMED)),
+    (".*", Capabilities(source=ASSUMED)),
 )
 """Models of any server that speaks OpenAI's protocol."""
 

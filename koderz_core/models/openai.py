@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from koderz_core.config import Settings
-from koderz_core.models.capabilities import LEVELS, MILLION, SERVED, Capabilities
+from koderz_core.models.capabilities import ASSUMED, LEVELS, MILLION, SERVED, Capabilities, thinker
 from koderz_core.models.openai_compatible import compatible
 from koderz_core.models.provider import Advice, Key
 
@@ -31,7 +31,9 @@ def _gpt(context: int | None, effort: tuple[str, ...] = (), *, thinks: bool = Fa
     )
 
 
-def _priciest_tier(settings: Settings) -> str:
+def _priciest_tier(settings: Settings) -> str | None:
+    if not PROVIDER.at_home(settings):
+        return None  # no other server is asked for a tier
     return "priority" if settings.openai_service_tier == "auto" else settings.openai_service_tier
 
 
@@ -78,6 +80,9 @@ PROVIDER = compatible(
         (r"(ft:)?gpt-4(o|-turbo).*", _gpt(128_000)),
         (r"(ft:)?gpt-3\.5.*", _gpt(16_385)),
         (r"(ft:)?(gpt-4|chatgpt-).*", _gpt(None)),
+        # Other publishers' models that think unless asked not to, behind a router or at their own address.
+        (r"gemini-(2\.5-(?!flash-lite)|[3-9]).*", thinker(_THOUGHTS, ASSUMED)),
+        (r"grok-(?!.*non-reasoning)([4-9]|3-mini|code).*", thinker(_THOUGHTS, ASSUMED)),
         *SERVED,
     ),
     priciest_tier=_priciest_tier,

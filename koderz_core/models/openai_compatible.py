@@ -144,8 +144,11 @@ def _usage(reply: object) -> Usage:
     details = member(reported, "prompt_tokens_details")
     sent, received = count_of(reported, "prompt_tokens"), count_of(reported, "completion_tokens")
     reasoning = count_of(member(reported, "completion_tokens_details"), "reasoning_tokens")
-    if received is not None and reasoning:
-        apart = received + (sent or 0) + reasoning == count_of(reported, "total_tokens")
+    total = count_of(reported, "total_tokens") or 0
+    if reasoning is None and sent and received is not None and total > sent + received:
+        reasoning, received = total - sent - received, total - sent  # Google's server counts thoughts in the total only
+    elif received is not None and reasoning:
+        apart = received + (sent or 0) + reasoning == total
         received += reasoning if apart else 0  # some servers count reasoning apart from the answer, as xAI's does
     return Usage(
         input_tokens=sent or None,

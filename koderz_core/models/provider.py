@@ -20,6 +20,10 @@ NO_KEY = "local-servers-ask-for-none"
 """Sent if no key is set: the official clients require a key, and would otherwise look for one in the environment."""
 
 
+SEEDLESS = ("api.mistral.ai", "generativelanguage.googleapis.com")
+"""Servers that refuse every request with the field ``seed``."""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelCard:
     """What koderz knows of a model without asking it. ``id`` is ``provider/name``."""
@@ -195,9 +199,11 @@ class Provider:
 
         Raises ConfigError if that file is wrong.
         """
-        row = row_of(self.rows, card_id.partition("/")[2])
+        name, away = card_id.partition("/")[2], self.home and not self.at_home(settings)
+        row = row_of(self.rows, name.rpartition("/")[2] if away else name)  # routers prepend the publisher's name
         if self.context_set:
             row = replace(row, context_tokens=settings.num_ctx)
-        if self.home and not self.at_home(settings):  # only the publisher itself knows its own name of the limit
-            row = replace(row, max_tokens_parameter="max_tokens")
+        if away:  # only the publisher itself knows its own name of the limit
+            seedless = any(is_at(url, host) for url in self.urls(settings) for host in SEEDLESS)
+            row = replace(row, max_tokens_parameter="max_tokens", seed=row.seed and not seedless)
         return with_stated(row, card_id, settings)

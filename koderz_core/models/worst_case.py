@@ -9,6 +9,7 @@ from koderz_core.config import Settings
 from koderz_core.errors import UnknownNameError
 from koderz_core.models.capabilities import honoured
 from koderz_core.models.catalogue import ModelCard, resolve
+from koderz_core.models.models_file import StatedPrice, stated
 from koderz_core.models.pricing import price
 from koderz_core.models.providers import PROVIDERS, capabilities_of
 from koderz_core.records import Request, Sampling, Usage
@@ -25,8 +26,8 @@ class WorstCases:
     def __init__(self, settings: Settings, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self._settings = settings
         self._clock = clock
-        self._known: dict[tuple[str, int, int | None, date], float | None] = {}
-        self._moments: dict[tuple[str, date], tuple[datetime, ...]] = {}
+        self._known: dict[tuple[str, int, int | None, date, StatedPrice | None], float | None] = {}
+        self._moments: dict[tuple[str, date, StatedPrice | None], tuple[datetime, ...]] = {}
 
     def of(self, model: str, request: Request) -> float | None:
         """The maximum cost in US dollars of an answer to ``request``; None if the model has no price or no token limit.
@@ -39,20 +40,24 @@ class WorstCases:
         """
         sent = TEMPLATE_TOKENS + sum(MESSAGE_TOKENS + len(message.content.encode()) for message in request.messages)
         longest = honoured(request, capabilities_of(model, self._settings)).max_tokens
-        case = model, _rounded_up(sent), longest, self._clock().date()
+        own_price = stated(model, self._settings).price  # models.toml may change while a benchmark runs
+        case = model, _rounded_up(sent), longest, self._clock().date(), own_price
         if case not in self._known:
             self._known[case] = self._priced(*case)
         return self._known[case]
 
-    def _priced(self, model: str, sent: int, longest: int | None, day: date) -> float | None:
+    def _priced(
+        self, model: str, sent: int, longest: int | None, day: date, own_price: StatedPrice | None
+    ) -> float | None:
         card = resolve(model, self._settings)
         if longest is None and card.tier != "local":
             return None
         tier = PROVIDERS[card.provider].priciest_tier(self._settings)
         usages = [Usage(sent, longest or 0, cache_write_tokens=cached, service_tier=tier) for cached in (None, sent)]
-        if (card.id, day) not in self._moments:
-            self._moments[card.id, day] = self._moments_of(card)
-        costs = [self._usd(card, usage, at) for usage in usages for at in self._moments[card.id, day]]
+        priced = card.id, day, own_price
+        if priced not in self._moments:
+            self._moments[priced] = self._moments_of(card)
+        costs = [self._usd(card, usage, at) for usage in usages for at in self._moments[priced]]
         return max((usd for usd in costs if usd is not None), default=None)
 
     def _moments_of(self, card: ModelCard) -> tuple[datetime, ...]:

@@ -34,8 +34,8 @@ class Shard:
             )
 
     def holds(self, experiment: str) -> bool:
-        """Whether an experiment (by id) belongs to this shard. The id is a hash, so the parts are about equal."""
-        return int(experiment.removeprefix("exp_"), 16) % self.count == self.number - 1
+        """Whether an experiment (by id) belongs to this shard."""
+        return number_of(experiment, self.count) == self.number
 
     @property
     def share_usd(self) -> float | None:
@@ -59,6 +59,8 @@ class MergedShard:
     """A shard of a merged benchmark: the SHA-256 of its journal, its experiments, its budget and what it spent.
 
     ``usd`` None: it had no budget. Calls whose end is unknown count as spent with the highest cost they can have.
+    ``count``: the number of all shards; ``runs``: the times at which it was run again. Earlier versions of koderz
+    recorded neither.
     """
 
     number: int
@@ -67,11 +69,18 @@ class MergedShard:
     without_result: int
     usd: float | None
     spent_usd: float
+    count: int = 0
+    runs: tuple[float, ...] = ()
 
     @property
     def left_usd(self) -> float | None:
         """The part of its budget that the shard did not spend; None without a budget."""
         return None if self.usd is None else max(0.0, self.usd - self.spent_usd)
+
+
+def number_of(experiment: str, count: int) -> int:
+    """The number of the shard, of ``count``, with an experiment (by id). Ids are hashes, so shards are about equal."""
+    return int(experiment.removeprefix("exp_"), 16) % count + 1
 
 
 def shard_in(name: str) -> tuple[str, Shard] | None:

@@ -72,6 +72,7 @@ class Runner:
         history = History() if journal.empty else load(journal.path, retry_errors=assignment.retry_errors)
         self.recorded = None if history.header is None else history.header.plan  # the plan in the journal
         self.header = assignment.header if history.header is None else continued(assignment.header, history.header)
+        self._other_prices = history.header is not None and _prices(history.header) != _prices(self.header)
         self.asked = assignment.header.plan  # the plan to run now; the recorded plan may hold more
         self.experiments = pilot(self.asked, assignment.pilot)  # the experiments that this runner runs
         self._stopping = Stopping(assignment.stopping(history.first or self.plan), history.lasting, history.decided)
@@ -118,7 +119,7 @@ class Runner:
             raise PlanError(f"{self.benchmark} has been started already. Resume it when it has ended.")
         if concurrency < 1:
             raise PlanError(f"The concurrency of {self.benchmark} must be at least 1, not {concurrency}.")
-        if self.plan != self.recorded:
+        if self.plan != self.recorded or (self._other_prices and self.remaining):
             self._recorder.say(self.header)
         if self._stopping.unrecorded:
             self._recorder.say(self._stopping.unrecorded)
@@ -262,6 +263,10 @@ class Runner:
             if first:
                 unfinished = self.stopping or self._workers.cut_short or self.left_out
                 self._recorder.say(BenchmarkClosed("stopped" if unfinished else "finished"))
+
+
+def _prices(header: BenchmarkOpened) -> tuple[object, ...]:
+    return header.energy, header.price_version
 
 
 class _Once:

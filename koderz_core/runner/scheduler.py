@@ -185,19 +185,13 @@ class Scheduler:
                 break
         return best[1] if best else None
 
-    def step(self, slot: Slot) -> float:
-        """Return when none of its names is paused and there is a slot: the seconds that this took.
-
-        Raises Cancelled once one of its names is stopped.
-        """
+    def step(self, slot: Slot) -> None:
+        """Return when none of its names is paused and there is a slot. Raises Cancelled once one of them is stopped."""
         with self._changed:
             self.check(slot.names)
-            if not self._halts(slot.names) and self._free >= 0:
-                return 0.0
-            begin = time.monotonic()
-            self.release_of(slot)
-            self.reacquire(slot)
-            return time.monotonic() - begin
+            if self._halts(slot.names) or self._free < 0:
+                self.release_of(slot)
+                self.reacquire(slot)
 
     def _halts(self, names: frozenset[Target]) -> bool:
         return bool(names & self._paused) or self._memory == "critical"
@@ -256,16 +250,33 @@ class Slot:
         self._scheduler = scheduler
         self.names: frozenset[Target] = frozenset({None, configuration, experiment})
         self.needs, self.models, self.problem = needs, models, problem
-        self.paused_seconds = 0.0
+        self._paused = 0.0  # seconds of all pauses that have ended
+        self._paused_at: float | None = None  # when the present pause began
         self._waiting_calls = 0  # calls of this experiment that wait and need no slot
-        self._released_at = 0.0  # when the first of them started to wait
         self._turn = threading.Lock()  # guards all that changes, and the one slot of all concurrent calls
+
+    @property
+    def paused_seconds(self) -> float:
+        """How long it has waited, including a pause that has not ended."""
+        since = self._paused_at
+        return self._paused + (0.0 if since is None else time.monotonic() - since)
+
+    @contextmanager
+    def _pause(self, since: float | None = None) -> Iterator[None]:
+        """The time inside counts as paused, or the time since ``since``, also if the experiment is stopped inside."""
+        self._paused_at = begin = time.monotonic() if since is None else since
+        try:
+            yield
+        finally:
+            self._paused_at = None
+            self._paused += time.monotonic() - begin
 
     def step(self) -> None:
         """Return when the next step may be taken. Raises Cancelled."""
         with self._turn:
             if not self._waiting_calls:
-                self.paused_seconds += self._scheduler.step(self)
+                with self._pause():
+                    self._scheduler.step(self)
         self.check()
 
     @contextmanager
@@ -274,7 +285,7 @@ class Slot:
         with self._turn:
             self._waiting_calls += 1
             if self._waiting_calls == 1:
-                self._released_at = time.monotonic()
+                self._paused_at = time.monotonic()
                 self._scheduler.release_of(self)
         try:
             yield
@@ -282,8 +293,8 @@ class Slot:
             with self._turn:
                 self._waiting_calls -= 1
                 if not self._waiting_calls:
-                    self._scheduler.reacquire(self)
-                    self.paused_seconds += time.monotonic() - self._released_at
+                    with self._pause(self._paused_at):
+                        self._scheduler.reacquire(self)
 
     def wait(self, seconds: float) -> None:
         """Return when the next step may be taken, after at least ``seconds``. Raises Cancelled when it is stopped."""

@@ -138,6 +138,7 @@ def _part(path: Path) -> _Part:
     history, spending, header = History(), Spending(), None
     ends: dict[str, tuple[str, str | None]] = {}
     times: list[float] = []
+    runs: list[float] = []
     experiments: set[str] = set()
     concurrency = 1
     for entry in _entries(path):
@@ -148,6 +149,7 @@ def _part(path: Path) -> _Part:
         header = header_then(header, entry.event)
         if isinstance(entry.event, AllowanceSet):
             concurrency = entry.event.after.concurrency
+            runs += [entry.at] if entry.event.before is None else []
         elif isinstance(entry.event, ExperimentFinished) and entry.experiment:
             history.outcomes[entry.experiment] = entry.event.outcome
             if history.is_final(entry.experiment):
@@ -163,7 +165,9 @@ def _part(path: Path) -> _Part:
         raise PlanError(f"{path} contains the experiment {min(strangers)}, which does not belong to {shard.name}.")
     spent = sum(spending.total().values()) / PICO
     without = sum(not history.is_final(experiment.id) for experiment in planned)
-    record = MergedShard(shard.number, sha256_of(path), len(planned), without, plan.budget.usd, spent)
+    record = MergedShard(
+        shard.number, sha256_of(path), len(planned), without, plan.budget.usd, spent, shard.count, tuple(runs[1:])
+    )
     return _Part(path, header, shard, ends, record, concurrency, *times)
 
 

@@ -47,7 +47,7 @@ class Workers:
         self._stopping = stopping
         self._tasks = {self._slot(task): task for task in tasks}
         self._perform_task: Perform = perform
-        self._running: dict[str, tuple[Task, float]] = {}  # by id, with the monotonic second it started at
+        self._running: dict[str, tuple[Task, Slot, float]] = {}  # by id, with the monotonic second it started at
         self._guard = threading.Lock()  # guards _running, and that an experiment ends once
         self.bugs: list[Exception] = []  # unexpected exceptions; each ended its experiment as error
         self.fault: KoderzError | None = None  # the error that ended the benchmark
@@ -88,8 +88,10 @@ class Workers:
             running, self._running = self._running, {}
         return {
             name: task.before
-            or replace(without_result("cancelled"), seconds=task.tape.seconds + time.monotonic() - begin)
-            for name, (task, begin) in running.items()
+            or replace(
+                without_result("cancelled"), seconds=task.tape.seconds + time.monotonic() - begin - slot.paused_seconds
+            )
+            for name, (task, slot, begin) in running.items()
         }
 
     def break_off(self, error: KoderzError) -> None:
@@ -114,7 +116,7 @@ class Workers:
 
     def _perform(self, task: Task, slot: Slot) -> None:
         with self._guard:
-            self._running[task.experiment.id] = (task, time.monotonic())
+            self._running[task.experiment.id] = (task, slot, time.monotonic())
         try:
             self._perform_and_record(task, slot)
         except KoderzError as error:

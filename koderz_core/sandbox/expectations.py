@@ -27,6 +27,7 @@ _EQUALITIES = frozenset({
     *("assertSequenceEqual", "assertListEqual", "assertTupleEqual", "assertSetEqual", "require_compared"),
 })  # fmt: skip
 _SURE = frozenset({"assertEqual", "assertIs", "assertTrue", "assertFalse"})
+_SKIPS = frozenset({"skipTest", "SkipTest"})
 _TRUTH = "truth of "
 _RAISES = frozenset({"assertRaises", "assertRaisesRegex", "raises"})
 _ERRORS = ("ChildProcessError", "FloatingPointError", "ProcessLookupError")
@@ -102,8 +103,9 @@ def expectations(tree: ast.Module) -> list[Expectation]:
     definitions = _definitions(tree)
     tests = [method_of(test) for test in asserts_in(tree)]
     nodes = [definitions.get(test) if test else None for test in tests]
+    may_skip = any(node.decorator_list or _skips(node) for node in tree.body if isinstance(node, ast.ClassDef))
     found = [
-        _Search(node).last(place, node.body)
+        _Search(node, may_skip=may_skip or _skips(node)).last(place, node.body)
         for place, node in enumerate(nodes)
         if node and sum(other is node for other in nodes) == 1
     ]
@@ -152,16 +154,23 @@ def _definitions(tree: ast.Module) -> dict[tuple[str, str], ast.FunctionDef]:
     return found
 
 
+def _skips(node: ast.AST) -> bool:
+    """Whether something in it may skip a test, which passes then, whatever it expects."""
+    return any(getattr(part, "attr", getattr(part, "id", "")) in _SKIPS for part in ast.walk(node))
+
+
 class _Search:
     """The search in one method."""
 
-    def __init__(self, method: ast.FunctionDef) -> None:
+    def __init__(self, method: ast.FunctionDef, *, may_skip: bool) -> None:
         self._method = method
         names = [node for node in ast.walk(method) if isinstance(node, ast.Name)]
         self._stored = [name.id for name in names if isinstance(name.ctx, ast.Store)]
         self._loaded = [name.id for name in names if isinstance(name.ctx, ast.Load)]
-        self._plain = not method.decorator_list and not any(
-            isinstance(part, ast.Return | ast.Raise | ast.If | ast.Try) for part in ast.walk(method)
+        self._plain = (
+            not may_skip
+            and not method.decorator_list
+            and not any(isinstance(part, ast.Return | ast.Raise | ast.If | ast.Try) for part in ast.walk(method))
         )
         self._own = {*self._stored, *(argument.arg for argument in ast.walk(method) if isinstance(argument, ast.arg))}
 

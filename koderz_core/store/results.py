@@ -13,6 +13,7 @@ from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 from koderz_core.errors import UnknownNameError
+from koderz_core.journal import journals_in
 from koderz_core.journal.annotations import annotations_folder, read
 from koderz_core.records import Outcome
 from koderz_core.records.annotations import Annotation
@@ -170,12 +171,12 @@ class Results:
     def annotations(self, benchmark: str | None = None) -> tuple[Annotation, ...]:
         """Return the labels and notes on the experiments of a benchmark (by id; None: of all). Raises JournalError.
 
-        They are not in the index. koderz reads all of them again after each change; 10,000 take less than 0.1 s of
+        They are not in the index; those of a merged benchmark include those of its shards. koderz reads all of them again after each change; 10,000 take less than 0.1 s of
         processor time.
         """
         folder = annotations_folder(self.store.journals_dir)
         by_benchmark = self.shared.at(
-            folder, journals(folder), lambda: {path.stem: read(path) for path in sorted(folder.glob("*.jsonl"))}
+            folder, journals(folder), lambda: {path.stem: read(path) for path in journals_in(folder)}
         )
         chosen = list(by_benchmark) if benchmark is None else [benchmark]
         return tuple(annotation for name in chosen for annotation in by_benchmark.get(name, ()))

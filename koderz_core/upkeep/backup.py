@@ -37,13 +37,13 @@ SETTINGS = ("settings.toml", "models.toml")
 _NAMES = re.compile(
     r"(workbench/)?journals/[A-Za-z0-9_-]{1,100}\.(jsonl|pin)|labels/[A-Za-z0-9_-]{1,100}\.jsonl|"
     r"problems/(typed-[0-9a-f]{12}\.jsonl|(fix|ask)-[0-9a-f]{12}\.json)|datasets/own-[A-Za-z0-9_-]{1,60}\.jsonl|"
-    r"trees/[0-9a-f]{64}\.tar\.gz|settings\.toml|models\.toml|cortex\.db",
+    r"trees/[0-9a-f]{64}\.tar\.gz|selectors/[A-Za-z0-9][A-Za-z0-9._-]{0,59}@[0-9a-f]{12}\.json|settings\.toml|models\.toml|cortex\.db",
     re.ASCII,
 )
 _PATTERNS = (
     *("journals/*.jsonl", "journals/*.pin", "labels/*.jsonl", "problems/typed-*.jsonl"),
     *("workbench/journals/*.jsonl", "problems/fix-*.json", "problems/ask-*.json"),
-    *("datasets/own-*.jsonl", "trees/*.tar.gz"),
+    *("datasets/own-*.jsonl", "trees/*.tar.gz", "selectors/*@*.json"),
 )
 _APPENDED = ("journals/", "workbench/journals/", "labels/")
 """Folders of files that may grow during a backup. A user's own dataset does not, and may end without a newline."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from koderz_core import __version__
 from koderz_core.bundles.creation import require_own
 from koderz_core.config import Settings
-from koderz_core.errors import KoderzError
+from koderz_core.errors import ConfigError, KoderzError
 from koderz_core.journal import Journal
 from koderz_core.models.answer_cache import Served, answer_cache
 from koderz_core.models.catalogue import resolve
@@ -253,7 +253,10 @@ class Runs:
         )
 
     def _price(self, name: str, usage: Usage, seconds: float) -> Cost:
-        return price(resolve(name, self.settings), usage, seconds, self.settings)
+        try:
+            return price(resolve(name, self.settings), usage, seconds, self.settings)
+        except ConfigError as error:  # models.toml was changed while the call ran, whose answer must not be lost
+            return Cost(None, f"unpriced: {error}")
 
     def _at_end(self, metrics: BenchmarkWatch | None, started: float, runner: Runner) -> None:
         if metrics:

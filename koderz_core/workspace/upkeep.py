@@ -13,10 +13,12 @@ from koderz_core.errors import InfrastructureError, StoreError, UsageError
 from koderz_core.examples import EXAMPLE, example_journal
 from koderz_core.files import keep_file
 from koderz_core.input_files import expand_home
+from koderz_core.journal import journals_in
 from koderz_core.journal.annotations import annotations_file, annotations_folder, read
 from koderz_core.memory.client import memory_file
 from koderz_core.memory.memory_file import count_of_benchmark, forget_benchmark
 from koderz_core.models.answer_cache import Contents, answer_cache
+from koderz_core.records.shards import shard_in
 from koderz_core.report.formats import numbered
 from koderz_core.settings_fields import PROGRAMS
 from koderz_core.settings_text import has_password
@@ -126,11 +128,12 @@ class Upkeep:
         """Return the benchmarks that ``keep`` and ``days`` do not keep, the oldest first.
 
         Running and pinned benchmarks are omitted. The age of a benchmark is the age of the last line of its journal.
+        The shards of a merged benchmark precede it: without it, they would be benchmarks again.
         """
-        journals = sorted(self._settings.journals_dir.glob("*.jsonl"), key=lambda path: -path.stat().st_mtime)
+        journals = sorted(journals_in(self._settings.journals_dir), key=lambda path: -path.stat().st_mtime)
         before = self._clock() - (days or 0.0) * DAY_SECONDS
         old = [journal for journal in journals[keep or 0 :] if journal.stat().st_mtime < before]
-        return [path.stem for path in reversed(old) if _may_go(path)]
+        return [each.stem for path in reversed(old) if _may_go(path) for each in (*_shards(path), path)]
 
     def delete(self, benchmarks: Iterable[str]) -> Iterator[Deletion]:
         """Delete benchmarks one by one: memories, then journal, then labels and notes. Finally, update the index.
@@ -169,6 +172,12 @@ class Upkeep:
 
     def _journal(self, benchmark: str) -> Path:
         return self._settings.journals_dir / f"{benchmark}.jsonl"
+
+
+def _shards(journal: Path) -> list[Path]:
+    """The shards from which a journal was merged, if they lie beside it and may be deleted."""
+    alike = sorted(journal.parent.glob(f"{journal.stem}-*-of-*.jsonl"))
+    return [path for path in alike if shard_in(path.stem) and _may_go(path)]
 
 
 def _may_go(journal: Path) -> bool:
