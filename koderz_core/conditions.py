@@ -34,6 +34,7 @@ _NAMES = {
     TIME_LIMIT: "the time limit of tests",
     "num_ctx": "the context length in tokens",
     HELD_OUT: "the set of held-out tests",
+    "isolation": "the sandbox tier",
 }
 
 
@@ -156,7 +157,7 @@ def _plain(name: str, value: Scalar) -> Scalar:
 
 
 def _what(name: str) -> str:
-    if name.endswith((_PROMPT, _GATE)):
+    if name.endswith((_PROMPT, _GATE, _STRATEGY)):
         return f"the version of the {name}"
     return f"the address of {name.removesuffix(_ADDRESS)}" if name.endswith(_ADDRESS) else _NAMES.get(name, name)
 

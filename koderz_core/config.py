@@ -119,10 +119,10 @@ class Settings:
         prefixed=False,
         check=key_of,
     )
-    notices: SecretStr | None = _setting(None, "Apprise URLs to notify in addition to Slack, separated by spaces.")
+    notices: SecretStr | None = _setting(None, "Apprise URLs, separated by spaces, to notify in addition to Slack.")
 
     memory: Literal["on", "all", "off"] = _setting(
-        "on", "Store memories of finished experiments. 'all': also of experiments with scripted models (mock mode)."
+        "on", "Store memories of finished experiments. 'all' includes experiments with scripted models (mock mode)."
     )
     cortex_path: Path | None = _setting(None, "The index.js of claude-cortex-core.", prefixed=False)
     cortex_db: Path | None = _setting(None, "The file in which the memory server stores all memories.", prefixed=False)
@@ -149,7 +149,7 @@ class Settings:
     allowed_models: str = _setting("", "The allowed models, separated by spaces. Default: all models.")
     timeout: float = _setting(
         300.0,
-        "The timeout of a request in seconds. For embedded models, it is the longest pause allowed in an answer.",
+        "The timeout of a request in seconds. For embedded models: the longest pause allowed in an answer.",
         above=0,
         most=86_400,
     )
@@ -199,14 +199,14 @@ class Settings:
         None, "The path of your own llama-server program, such as one for GPUs. Default: the server in xllamacpp."
     )
     reproducible: bool = _setting(
-        False, "Make embedded models give the same text for the same seed. Prompts are then not cached."
+        False, "Make embedded models generate the same text for the same seed. Prompts are then not cached."
     )
     local_watts: float = _setting(65.0, "The power in watts of this machine while a model works.", least=0, most=1e6)
     measure_gpu: bool = _setting(
         True, "Measure the energy of NVIDIA GPUs (nvidia-ml-py). Set local_watts to the machine's power without them."
     )
     measure_cpu: bool = _setting(
-        False, "Measure the energy of the processors with RAPL counters (usually requires root). Replaces local_watts."
+        False, "Use the energy of the processors from RAPL counters (usually requires root) instead of local_watts."
     )
     usd_per_kwh: float = _setting(0.15, "The price of electricity in dollars per kWh.", least=0, most=1e6)
     confirm_usd: float = _setting(

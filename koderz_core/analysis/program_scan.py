@@ -19,7 +19,7 @@ from koderz_core.records import Problem
 Sign = Literal["frames", "equality", "exit", "patches", "test module", "test values"]
 MEANINGS: Mapping[Sign, str] = {
     "frames": "reads stack frames, code objects or execution traces of its caller",
-    "equality": "defines an equality method that ignores the other operand, or an object that reports a false class",
+    "equality": "defines an equality method that ignores the other operand, or an object with a false `__class__`",
     "exit": "ends the process",
     "patches": "changes builtins, modules, `unittest` or `pytest`",
     "test module": "imports or looks up a test module",

@@ -257,7 +257,7 @@ def _judged(policy: Policy, attempt: RecordedAttempt, problem: str) -> tuple[boo
     if marks is None:
         raise UsageError(
             f"{policy.name}: a program of {attempt.model or attempt.configuration} for {problem} was not run on the "
-            f"gate tests {policy.gate}. Name another gate, or a model whose programs ran on these tests."
+            f"tests of the gate {policy.gate}. Name another gate, or a model whose programs ran on these tests."
         )
     return marks.passed if policy.threshold >= 1 else marks.share >= policy.threshold, marks.tests_passed
 

@@ -70,9 +70,9 @@ def _wrong_files(files: Mapping[str, bytes], manifest: _Json) -> Iterator[Differ
     hashes, listed = manifest["hashes"], {file["path"]: file for file in manifest["files"]}
     for name in sorted({*files, *hashes, *listed} - {MANIFEST}):
         if name not in files:
-            yield Difference("a file", name, "missing", "present")
+            yield Difference("the content", name, "missing", "present")
         elif name not in hashes or name not in listed:
-            yield Difference("a file", name, "not in the manifest", "listed in the manifest")
+            yield Difference("the manifest entry", name, "missing", "present")
         elif sha256(files[name]) != hashes[name]:
             yield Difference("the SHA-256", name, hashes[name][:12], sha256(files[name])[:12])
         elif len(files[name]) != listed[name]["size_bytes"]:

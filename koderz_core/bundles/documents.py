@@ -102,8 +102,8 @@ def kpi(told: Tally) -> Document:
     except (LookupError, ValueError, OverflowError, OSError) as error:
         raise JournalError(
             f"The figures of {told.opened[-1].benchmark} cannot be computed, because its journal contains an "
-            f"impossible time, configuration or choice ({type(error).__name__}: {error}). Restore the journal from a "
-            "backup, or ask its author for another copy."
+            "impossible value, such as an invalid time or an unknown configuration "
+            f"({type(error).__name__}: {error}). Restore the journal from a backup, or ask its author for another copy."
         ) from error
 
 

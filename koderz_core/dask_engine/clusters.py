@@ -59,7 +59,7 @@ class Place:
         kind, found, name = text.removeprefix("=").partition(":")
         if found and kind == "local":
             if not re.fullmatch(r"[1-9]\d{0,3}", name):
-                raise UsageError(f"--engine dask=local:{name} has no valid number of workers. Example: dask=local:4")
+                raise UsageError(f"--engine dask=local:{name} needs a valid number of workers. Example: dask=local:4")
             return cls(kind, name)
         if found and kind == "slurm" and name:
             _import_jobqueue()

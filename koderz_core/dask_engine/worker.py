@@ -290,4 +290,4 @@ def _dependencies(asking: Asking, equipment: Equipment, divide: Divide) -> Depen
 
 
 def _made_by_owner(*_: object) -> Any:  # Any: it returns nothing
-    raise AssertionError("the owner of the benchmark prices all calls, so a worker never computes a price")
+    raise AssertionError("the process that runs the benchmark computes all costs, so a worker never does")

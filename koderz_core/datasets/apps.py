@@ -80,7 +80,7 @@ def _problem(line: bytes) -> Problem | LeftOut:
 def _columns(tests: Any) -> tuple[list[Any], list[Any]]:  # Any: JSON
     inputs, outputs = (tests.get(key, []) if isinstance(tests, dict) else None for key in ("inputs", "outputs"))
     if not (isinstance(inputs, list) and isinstance(outputs, list) and len(inputs) == len(outputs)):
-        raise DataError("field input_output does not contain two lists of the same length, inputs and outputs")
+        raise DataError("field input_output must contain the lists inputs and outputs, which must have the same length")
     if tests.get("fn_name") and not all(isinstance(arguments, list) for arguments in inputs):
         raise DataError("field input_output has an input that is not a list of arguments")
     return inputs, outputs

@@ -91,7 +91,7 @@ def _pairs(tests: Any, field: str) -> list[Pair]:
     if not all(isinstance(text, str) for pair in pairs for text in pair):
         raise DataError(
             f"field {field} must contain either a list of tests, each with the strings input and output, or an object "
-            "with two lists of strings of the same length, input and output"
+            "whose lists input and output contain the same number of strings"
         )
     return pairs
 

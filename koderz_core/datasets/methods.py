@@ -74,9 +74,7 @@ def _module_tests(
     tree = imports.replace(ast.Module([node for node in statements(test_file, field) if not _is_main(node)], []))
     methods, functions = methods_of(tree), functions_of(tree)
     if not methods and not functions:
-        raise DataError(
-            f"field {field} must define a function, or a class with a method, whose name starts with 'test'"
-        )
+        raise DataError(f"field {field} must define a function or a method whose name starts with 'test'")
     used = [name for name in names if name in free_names(tree)]
     found = tuple(dict.fromkeys([*used, *imports.names]))
     if not found:
@@ -139,14 +137,14 @@ def _require_supported(tree: ast.Module, functions: Sequence[str], field: str) -
             )
         if isinstance(part, ast.FunctionDef) and any(map(_expects_failure, part.decorator_list)):
             raise DataError(
-                f"field {field}: {part.name} is marked as an expected failure, which koderz does not support; remove the "
-                "test"
+                f"field {field}: {part.name} is marked as an expected failure, which koderz does not support; "
+                "remove the test"
             )
         name = _pytest_name(part)
         if name and not any(known == name or known.startswith(f"{name}.") for known in _PYTEST_NAMES):
             raise DataError(
-                f"field {field} uses {PYTEST}.{name}, but koderz supports only {', '.join(sorted(_PYTEST_NAMES))} of "
-                f"pytest; write the test without {PYTEST}.{name}"
+                f"field {field} uses {PYTEST}.{name}, but koderz supports only these names of pytest: "
+                f"{', '.join(sorted(_PYTEST_NAMES))}; write the test without {PYTEST}.{name}"
             )
 
 

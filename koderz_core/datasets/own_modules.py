@@ -14,7 +14,7 @@ from koderz_core.datasets.own_fields import CommonRow, Complaint, SomeText, Text
 from koderz_core.errors import DataError
 from koderz_core.records import Problem, PublicProblem, TestSet
 
-_CURE = "write the text of a test file for unittest or pytest that imports names from the file that the model writes"
+_CURE = "write the text of a test file for unittest or pytest; the tests must import names from the model's file"
 
 
 class ModuleRow(CommonRow):
@@ -26,7 +26,7 @@ class ModuleRow(CommonRow):
     test: SomeText = Field(description=_CURE)
     given: Text = Field(
         default="",
-        description="write the source with which the file begins and which the model completes, or omit the field",
+        description="write the beginning of the file that the model completes, or omit the field",
     )
     entry_point: Text = Field(
         default="", description="omit the field: koderz reads the names of the tested code from the tests"

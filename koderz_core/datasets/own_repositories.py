@@ -37,7 +37,7 @@ _SHOWN = 3  # of the names in a complaint
 _MOST_SECONDS = 1e5
 
 
-_PATH = "is not a relative path inside the tree with / as the separator"
+_PATH = "is not a relative path inside the tree (with / as the separator)"
 FilePath = Annotated[Text, require(is_plain_path, _PATH)]
 Root = Annotated[Text, require(lambda text: not text or is_plain_path(text), _PATH)]
 Id = Annotated[SomeText, AfterValidator(sys.intern)]  # many lines name the same tests
@@ -47,7 +47,7 @@ class RepositoryRow(CommonRow):
     """A problem that asks for changes of a repository. The description of a field is the cure for its faults."""
 
     tree: Annotated[str, require(lambda text: len(text) == 64 and text.isalnum(), "is not a SHA-256")] = Field(
-        description="write the SHA-256 of a tree, as koderz forge does"
+        description="write the SHA-256 of a tree that koderz forge or koderz prepare-swebench has stored"
     )
     name: Text = Field(default="", description="write the name of the package and its version, such as 'tinydb-4.8.2'")
     fault: Text = Field(default="", description=f"{_DIFF}, or omit the field if the tree already contains the fault")

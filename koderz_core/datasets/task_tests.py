@@ -21,7 +21,7 @@ from koderz_core.datasets.module_imports import bound_names
 from koderz_core.errors import DataError
 
 FORMS = (
-    "Write test functions for pytest, unittest classes, or asserts that call functions or classes of the file to fix."
+    "Write pytest functions, unittest classes or asserts. The tests must call functions or classes of the file to fix."
 )
 _DEFINITION = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _BUILTINS = frozenset(dir(builtins))

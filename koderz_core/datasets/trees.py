@@ -85,8 +85,8 @@ def _cure(name: str) -> str:
     release = _RELEASE.fullmatch(name)
     source = f"{release[1]}=={release[2]}" if release else "SOURCE"
     return (
-        f"Create the tree again with: koderz forge {source} (the same files give the same SHA-256). Or copy the file "
-        "of the tree from the subfolder `trees` of the data folder in which the tasks were made."
+        f"Create the tree again with: koderz forge {source} (the same files give the same SHA-256). Or copy the "
+        "tree's file from the data folder in which the tasks were made (subfolder `trees`)."
     )
 
 

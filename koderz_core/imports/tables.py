@@ -14,7 +14,7 @@ FIELDS: Mapping[str, str] = {
     "model": "the model",
     "problem": "the id of the problem",
     "dataset": "the dataset of the problem",
-    "prompt": "the prompt of the problem, by which koderz finds the problem if the dataset has another id for it",
+    "prompt": "the prompt of the problem; if the dataset does not have the id, koderz finds the problem by its prompt",
     "passed": "whether the program passed: true or false, 1 or 0, yes or no, pass or fail, correct or incorrect",
     "completion": "a program that continues the prompt",
     "solution": "a complete program",

@@ -69,8 +69,8 @@ def sentence(selection: Selection) -> str:
     elsewhere = f" with {selection.results_of}" if selection.results_of not in ("", selection.strategy) else ""
     rest = f" Next in the ranking: {', '.join(models[place + 1 :])}." if models[place + 1 :] else ""
     return (
-        f"koderz selected the {selection.role} for {selection.strategy} with the policy {selection.policy}: "
-        f"{selection.chosen} ({selection.ranked[place].reason}{elsewhere}).{better}{rest}"
+        f"koderz selected the {selection.role} for the strategy {selection.strategy} with the policy "
+        f"{selection.policy}: {selection.chosen} ({selection.ranked[place].reason}{elsewhere}).{better}{rest}"
     )
 
 
@@ -129,16 +129,16 @@ def _select(choice: Choice, own: Collection[str], settings: Settings, evidence: 
     )
     if not models:
         raise PlanError(
-            f"koderz cannot select a {choice.role} for {choice.strategy}, because no model has results that koderz "
-            "can use for the choice. Results of scripted models and results on the planned problems do not count. "
-            "Measure some models on problems outside this plan, or list the models: "
+            f"koderz cannot select a {choice.role} for the strategy {choice.strategy}, because no model has results "
+            "that koderz can use for the choice. Results of scripted models and results on the planned problems do not "
+            "count. Measure some models on problems outside this plan, or list the models: "
             f"select:{choice.policy}:FIRST+SECOND."
         )
     contexts = {model: capabilities_of(model, settings).context_tokens for model in models}
     rows = ranked(choice.policy, models, results, contexts)
     if choice.policy != FIXED and len(rows) > 1 and all(row.score is None for row in rows):
         raise PlanError(
-            f"koderz cannot select a {choice.role} for {choice.strategy} with the policy {choice.policy}: "
+            f"koderz cannot select a {choice.role} for the strategy {choice.strategy} with the policy {choice.policy}: "
             f"{_listed(rows)}. Results on the planned problems do not count. Measure the models on problems outside "
             "this plan, or name one model."
         )
@@ -171,7 +171,9 @@ def _askable(selection: Selection, settings: Settings) -> Selection:
             rows[place] = replace(row, reason=f"{row.reason}; {error}")
         else:
             return replace(selection, chosen=row.model, ranked=tuple(rows))
-    raise PlanError(f"No model is available now as {selection.role} for {selection.strategy}: {_listed(rows)}")
+    raise PlanError(
+        f"No model is available now as {selection.role} for the strategy {selection.strategy}: {_listed(rows)}"
+    )
 
 
 def _listed(rows: Sequence[Ranked]) -> str:

@@ -98,8 +98,8 @@ class Fold:
         if None in key or (before is None and change.how == "amend"):
             raise JournalError(
                 f"The journal {self.journal} lacks a line: a later line changes the row "
-                f"({', '.join(str(part) for part in key)}) of the table {change.table} of the index, but "
-                "no earlier line creates this row. Restore the journal from a backup or move it out of its folder, "
+                f"({', '.join(str(part) for part in key)}) in the index table {change.table}, but no "
+                "earlier line creates this row. Restore the journal from a backup or move it out of its folder, "
                 "then run `koderz reindex`."
             )
         if change.how == "replace" or before is None:

@@ -171,8 +171,8 @@ class Results:
     def annotations(self, benchmark: str | None = None) -> tuple[Annotation, ...]:
         """Return the labels and notes on the experiments of a benchmark (by id; None: of all). Raises JournalError.
 
-        They are not in the index; those of a merged benchmark include those of its shards. koderz reads all of them again after each change; 10,000 take less than 0.1 s of
-        processor time.
+        They are not in the index. Those of a merged benchmark include those of its shards. koderz reads all of them
+        again after each change; 10,000 take less than 0.1 s of processor time.
         """
         folder = annotations_folder(self.store.journals_dir)
         by_benchmark = self.shared.at(

@@ -49,8 +49,8 @@ class Router(Reminded):
     """Ask the coder that a fitted selector predicts to be the best. The prediction uses only the problem's text.
 
     For each coder, the journal records the prediction and the probability that this coder is chosen. With ``checks``,
-    each program is tested on the gate tests. The next coder is called if this lowers the expected cost of a wrong
-    answer by more than the call costs. The program that is most probably right is submitted.
+    each program is tested on the gate tests. The next coder is called if this call lowers the expected cost of a
+    wrong answer by more than its own cost. The program that is most probably right is submitted.
     """
 
     several: ClassVar = ("coder",)
@@ -68,8 +68,8 @@ class Router(Reminded):
     )
     checks: bool = parameter(
         False,
-        "Test each program. Call the next coder if this lowers the expected cost of a wrong answer by more than the "
-        "call costs.",
+        "Test each program. Call the next coder if this call lowers the expected cost of a wrong answer by more than "
+        "its own cost.",
         needs="error_usd",
     )
     explore: bool = parameter(

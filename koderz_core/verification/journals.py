@@ -161,7 +161,7 @@ def _wrong_decision(name: str, journal: Tally) -> Iterator[Difference]:
 
 def _wrong_experiments(entries: Iterable[Entry], journal: Tally) -> Iterator[Difference]:
     for stranger in journal.strangers:
-        yield Difference("an experiment", journal.plan.id, stranger, "no experiment with that id")
+        yield Difference("an experiment id", journal.plan.id, stranger, "an id in the plan")
     for entry in entries:
         if not isinstance(entry.event, ExperimentStarted):
             continue

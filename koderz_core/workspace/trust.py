@@ -127,8 +127,8 @@ class _Gathered:
         """What could not be checked, after all evidence was made."""
         if self._unknown:
             yield (
-                "koderz could not compare the programs with the solutions and tests of some datasets, because the "
-                "versions of these datasets that the benchmarks used are not on this machine. Datasets: "
+                "koderz could not compare the programs with the solutions and tests of some datasets, because this "
+                "machine lacks the dataset versions that the benchmarks used. Datasets: "
                 f"{'; '.join(self._unknown)}."
             )
 

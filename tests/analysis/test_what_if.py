@@ -111,7 +111,7 @@ def test_a_label_with_parameters_names_its_configuration() -> None:
 def test_what_the_records_do_not_tell_is_refused() -> None:
     with pytest.raises(UsageError, match=r"a further answer of .* may be the same"):
         simulate(retry(2), {"m": replace(FIXED, greedy=True)}, ["p"])
-    with pytest.raises(UsageError, match="was not run on the gate tests examples"):
+    with pytest.raises(UsageError, match="was not run on the tests of the gate examples"):
         simulate(replace(retry(2), gate="examples"), {"m": FIXED}, ["p"])
     with pytest.raises(UsageError, match="the same recorded attempts"):
         simulate(Policy("twice", (Stage("m"), Stage("m")), "tests"), {"m": FIXED}, ["p"])

@@ -247,7 +247,7 @@ def test_a_bundle_whose_figures_cannot_be_computed_is_refused(
 def test_a_journal_whose_figures_cannot_be_computed_is_not_bundled(
     opened: Workspace, recorded: str, rewrite: Rewrite, tmp_path: Path
 ) -> None:
-    with pytest.raises(JournalError, match="impossible time"):
+    with pytest.raises(JournalError, match="impossible value, such as an invalid time or an unknown configuration"):
         made(opened, rewrite(impossible_time), tmp_path)
 
 

@@ -109,6 +109,6 @@ def test_what_a_page_needs_stands_in_the_workspace() -> None:
 def test_a_model_that_is_left_to_be_chosen_is_told_once_with_the_reason(koderz: Any, command: tuple[str, ...]) -> None:
     said = koderz(*command, "--coder", "select:fixed:scripted/strong+scripted/weak")
     assert (said.out + said.err).count(
-        "koderz selected the coder for direct with the policy fixed: "
+        "koderz selected the coder for the strategy direct with the policy fixed: "
         "scripted/strong (number 1 of 2 in the given order)."
     ) == 1

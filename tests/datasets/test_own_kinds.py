@@ -56,7 +56,7 @@ def test_a_module_has_its_file_its_names_and_its_facts() -> None:
         (MODULE | {"given": "class Other:\n    pass\n", "prompt": "A stack."}, "field prompt: does not mention Stack"),
         (MODULE | {"given": "class Stack:"}, "field given: is not Python"),
         (MODULE | {"canonical_solution": "x = 1"}, "field canonical_solution: does not define Stack"),
-        (MODULE | {"test": "x = 1"}, "field test: must define a function, or a class"),
+        (MODULE | {"test": "x = 1"}, "field test: must define a function or a method whose name starts with 'test'"),
         (
             MODULE | {"kind": "class"},
             "field kind: is not a kind that koderz reads: 'class'; write one of function, repair",

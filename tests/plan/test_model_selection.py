@@ -45,7 +45,7 @@ def test_the_model_that_solved_more_elsewhere_is_planned_and_the_plan_says_why(m
     assert (one.role, one.policy, [row.model for row in one.ranked]) == ("coder", "quality", [STRONG, NEVER])
     assert [row.score for row in one.ranked] == [1.0, 0.0]
     assert (
-        sentence(one) == "koderz selected the coder for direct with the policy quality: "
+        sentence(one) == "koderz selected the coder for the strategy direct with the policy quality: "
         f"{STRONG} (solved 100.0% on 3 problems). Next in the ranking: {NEVER}."
     )
 
@@ -53,7 +53,8 @@ def test_the_model_that_solved_more_elsewhere_is_planned_and_the_plan_says_why(m
 def test_without_names_no_scripted_model_is_considered_whatever_it_solved(measured: Workspace) -> None:
     with pytest.raises(
         PlanError,
-        match="cannot select a coder for direct, because no model has results that koderz can use for the choice",
+        match="cannot select a coder for the strategy direct, because no model has results that koderz can use for "
+        "the choice",
     ):
         planned(measured, "select:quality")
 
@@ -74,7 +75,9 @@ def test_a_benchmark_that_is_extended_records_what_was_chosen_for_that() -> None
 
 
 def test_results_on_the_planned_problems_do_not_count(measured: Workspace) -> None:
-    with pytest.raises(PlanError, match=r"cannot select a coder for direct with the policy quality: .*no results"):
+    with pytest.raises(
+        PlanError, match=r"cannot select a coder for the strategy direct with the policy quality: .*no results"
+    ):
         planned(measured, f"select:quality:{BOTH}", "0:8")
 
 
@@ -99,7 +102,7 @@ def test_who_cannot_be_asked_is_passed_over_with_the_reason(measured: Workspace)
         f": {NEVER} (number 2 of 2 in the given order). Models that rank higher but are not available now: "
         "openai/gpt-4o (number 1 of 2 in the given order; " in sentence(one)
     )
-    with pytest.raises(PlanError, match="No model is available now as coder for direct: openai/gpt-4o"):
+    with pytest.raises(PlanError, match="No model is available now as coder for the strategy direct: openai/gpt-4o"):
         planned(measured, "select:fixed:gpt-4o")
 
 
