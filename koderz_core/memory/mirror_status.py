@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from koderz_core.errors import CortexError, JournalError, UnknownNameError
+from koderz_core.journal import journals_in
 from koderz_core.memory.ledger import Loss, MirrorLedger, Trouble
 from koderz_core.memory.mirror import GIVEN_UP_AFTER, Mirror
 
@@ -48,8 +49,11 @@ class ServerStatus:
 
 
 def journal_files(folder: Path, benchmark: str = "") -> list[str]:
-    """The files of all journals, or of one benchmark by the start of its id. Raises UnknownNameError."""
-    names = sorted(path.name for path in folder.glob("*.jsonl"))
+    """The files of all journals, or of one benchmark by the start of its id. Raises UnknownNameError.
+
+    Without the shards of merged benchmarks, whose memories would repeat those of the whole.
+    """
+    names = [path.name for path in journals_in(folder)]
     if not benchmark:
         return names
     matches = [name for name in names if name.removesuffix(".jsonl") == benchmark] or [

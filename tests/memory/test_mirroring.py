@@ -191,6 +191,13 @@ def test_a_journal_that_grows_is_mirrored_from_where_it_was(offer: Offer, home: 
     assert stored(log) == TITLES
 
 
+def test_shards_that_were_merged_are_not_mirrored_beside_the_whole(home: Path) -> None:
+    folder = home / "journals"
+    for name in ("bench_0123456789ab.jsonl", "bench_0123456789ab-1-of-2.jsonl", "bench_fedcba987654-1-of-2.jsonl"):
+        shutil.copy(GOLDEN, folder / name)
+    assert journal_files(folder) == sorted([FILE, "bench_0123456789ab.jsonl", "bench_fedcba987654-1-of-2.jsonl"])
+
+
 def test_a_command_that_cannot_be_read_is_a_wrong_setting() -> None:
     with pytest.raises(ConfigError, match="Quote it"):
         server_of(load_settings(cortex_command="node 'index.js"))
