@@ -169,7 +169,7 @@ def _table(rows: Sequence[dict[str, Any]]) -> Table:
 def _table_of_repositories(rows: Sequence[dict[str, Any]]) -> Table:
     """The columns of tasks of the kind ``repo``."""
     table = terminal_table("problem", "kind", "package", "licence")
-    for name in ("failing tests", "passing tests", "changed lines", "function lines"):
+    for name in ("failing tests", "passing tests", "changed lines", "lines of changed function"):
         table.add_column(name, justify="right")
     for row in rows:
         facts: RepositoryFacts = row["repository"]

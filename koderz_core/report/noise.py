@@ -161,7 +161,7 @@ NOISE = (
         "from_draws",
         "share of the squared standard error that the randomness of draws adds",
         f"{_SINGLE}, or the standard error is 0 because all results are equal",
-        shown=Shown("share from draws", 9, if_known(percent), optional=True),
+        shown=Shown("share of variance from draws", 9, if_known(percent), optional=True),
     ),
     number(
         "data_variance",

@@ -134,7 +134,7 @@ class Client:
         try:
             body = inflate.decompress(raw, MOST_BYTES)
         except zlib.error:
-            raise SearchError(f"{self._site} sent a damaged answer.") from None
+            raise SearchError(f"{self._site} sent a response that cannot be decompressed.") from None
         if inflate.unconsumed_tail:
             raise SearchError(f"{self._site} sent more than {MOST_BYTES:,} bytes.")
         return body

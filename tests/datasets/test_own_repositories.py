@@ -148,7 +148,7 @@ def test_many_tasks_share_the_texts_of_their_tree(settings: Settings) -> None:
 
 def test_the_table_of_problems_lists_the_facts_of_repositories(tmp_path, settings: Settings, koderz) -> None:
     said = koderz("list-problems", "--dataset", write(tmp_path, settings), "--kind", "repo")
-    assert "failing tests  passing tests  changed lines  function lines" in said.out
+    assert "failing tests  passing tests  changed lines  lines of changed function" in said.out
     assert said.out.splitlines()[-1].split() == ["shapes-1.0/1", "repo", "shapes-1.0", "MIT", "2", "2", "2", "3"]
 
 

@@ -99,7 +99,7 @@ def drips(handler: BaseHTTPRequestHandler) -> None:
         (drips, "took longer than"),
         (says(b" " * (MOST_BYTES + 1)), "sent more than"),
         (says(gzip.compress(b" " * 50_000_000), Content_Encoding="gzip"), "sent more than"),
-        (says(b"no gzip", Content_Encoding="gzip"), "sent a damaged answer"),
+        (says(b"no gzip", Content_Encoding="gzip"), "sent a response that cannot be decompressed"),
         (says({}, 429, Retry_After="3600"), "allows no further search for 3600 s"),
     ],
 )
