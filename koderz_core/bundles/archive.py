@@ -64,8 +64,7 @@ def _require_limits(files: Sequence[BundleFile]) -> None:
             f"The benchmark is too large for a bundle: it would have {len(files)} files with {together} bytes, the "
             f"largest with {largest} bytes. At most {MOST_FILES} files, {MOST_BYTES_TOGETHER} bytes, and {MOST_BYTES} "
             "bytes in one file are allowed. Bundles with the privacy level public_safe have the fewest files. To share "
-            "the benchmark without a bundle, share its journal. Unlike a bundle, the journal contains all texts as they "
-            "are."
+            "the benchmark without a bundle, share its journal. Unlike a bundle, a journal contains all texts unmasked."
         )
 
 
