@@ -21,7 +21,7 @@ from pages.ui.frame import Page, offer_first_steps, open_page, show_facts, show_
 from pages.ui.frontier import about_picture, show_frontier
 from pages.ui.launch_plan import clone_link
 from pages.ui.pickers import choose_in_table
-from pages.ui.run_controls import POLL_SECONDS, is_resumable, offer_retry, reader_of
+from pages.ui.run_controls import POLL_SECONDS, is_resumable, is_retryable, offer_retry, reader_of
 from pages.ui.shell import PAGES
 from pages.ui.slow_results import LARGE, glimpsed_comparison
 from pages.ui.status import show_causes
@@ -77,7 +77,7 @@ def _show_totals(page: Page) -> None:
 
 def _figures(rows: Sequence[BenchmarkRow], *, with_scripted: bool) -> None:
     """Totals over all benchmarks; scripted models count only on request."""
-    running = sum(row.under_way for row in rows)
+    running = sum(row.running for row in rows)
     unknown = sum(row.cost_usd is None for row in rows)
     spent = sum(row.cost_usd or 0.0 for row in rows)
     results = sum(row.solved + row.unsolved - (0 if with_scripted else row.scripted_results) for row in rows)
@@ -93,8 +93,8 @@ def _figures(rows: Sequence[BenchmarkRow], *, with_scripted: bool) -> None:
 
 
 def _show_unfinished(rows: Sequence[BenchmarkRow]) -> None:
-    """Links to benchmarks that can be resumed or ended with errors."""
-    for row in [row for row in rows if is_resumable(row) or (row.errors and not row.under_way)][:3]:
+    """Links to benchmarks that can be resumed, or whose errors can be retried."""
+    for row in [row for row in rows if is_resumable(row) or is_retryable(row)][:3]:
         left = f"{STATES[row.state]} with {row.left} of {row.planned} experiments left"
         left = left if is_resumable(row) else marked_state(row)
         with st.container(horizontal=True, vertical_alignment="center"):

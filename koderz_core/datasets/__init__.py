@@ -98,6 +98,9 @@ def dataset_names(settings: Settings) -> tuple[str, ...]:
 
 
 def fetched_by(name: str, settings: Settings) -> str:
-    """The command that downloads a published dataset's files; "" if they are there or the dataset needs none."""
-    missing = [source for source in sources_of(name) if placed(source, settings) is None]
+    """The command that downloads a published dataset's files; "" if they are there or the dataset needs none.
+
+    A variant needs the files of its dataset.
+    """
+    missing = [source for source in sources_of(parted(name)[0]) if placed(source, settings) is None]
     return f"koderz download-data {' '.join(source.dataset for source in missing)}" if missing else ""

@@ -70,7 +70,8 @@ def rates(rows: Sequence[ExperimentRow], *, decided: bool = False) -> tuple[tupl
     found: dict[str, list[ExperimentRow]] = {}
     for row in rows:
         found.setdefault(row.configuration, []).append(row)
-    lanes = [(lane, _marks(lane)) for lane in found.values()]
+    # By label, as comparisons order them: in a shard, the first problem may lack some configurations.
+    lanes = [(lane, _marks(lane)) for lane in sorted(found.values(), key=lambda lane: lane[0].label)]
     named = ((f"{letter(place)} {lane[0].label}", lane, marks) for place, (lane, marks) in enumerate(lanes))
     summaries = tuple(f"{name}: {_summary(lane, marks, decided=decided)}" for name, lane, marks in named)
     return summaries, footnotes(marks for _, marks in lanes)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import NamedTuple, TypeVar
 
 from koderz_core.analysis.configurations import letter
@@ -84,7 +85,7 @@ def matrix_of_problems(rows: Sequence[SummaryRow], problems: Sequence[Difficulty
 
 
 def matrix_of_experiments(rows: Sequence[ExperimentRow]) -> Matrix:
-    """The matrix of the experiments of a benchmark, in its order of problems.
+    """The matrix of the experiments of a benchmark, in its order of problems; configurations by label, as elsewhere.
 
     The order of difficulty changes with each result, and this matrix is on a page that follows a running benchmark.
     """
@@ -98,7 +99,8 @@ def matrix_of_experiments(rows: Sequence[ExperimentRow]) -> Matrix:
     )
     repeats = 1 + max((row.repeat for row in rows), default=0)
     problems = tuple(dict.fromkeys(row.problem for row in rows))
-    lines = _lines({row.configuration: row.label for row in rows}, problems, repeats, spots)
+    labels = dict(sorted({row.configuration: row.label for row in rows}.items(), key=itemgetter(1)))
+    lines = _lines(labels, problems, repeats, spots)
     return Matrix(problems, repeats, lines, hardest_first=False)
 
 

@@ -57,10 +57,11 @@ def benchmark_remark(progress: BenchmarkProgress) -> Remark | None:
     if row.decision and not row.under_way:
         return Remark("info", decided(row.decision, row.decided_by or 0, row.problems))
     if row.state == "finished" and row.errors:
+        cure = "" if row.imported is not None else " Fix the cause, then retry these experiments."
         return Remark(
             "warning",
             f"{state(row).capitalize()}. Experiments that ended with an error have no result, so all rates exclude "
-            "them. Fix the cause, then retry these experiments.",
+            f"them.{cure}",
         )
     return _REMARKS.get(row.state)
 
@@ -189,7 +190,8 @@ def _rough(seconds: float) -> str:
 class ExperimentRemark:
     """The state of an experiment: koderz' words ``text``, the recorded error (hostile text), and a command for it.
 
-    ``resumable``: no process runs it, and its benchmark can be resumed.
+    ``resumable``: no process runs it, and its benchmark can be resumed. Imported results can neither be resumed nor
+    retried.
     """
 
     tone: Tone
@@ -238,7 +240,8 @@ def experiment_remark(row: ExperimentRow, benchmark: BenchmarkRow) -> Experiment
         return ExperimentRemark("info", "✋", LIMITS[row.reason], row.error or "")
     if row.shown not in EXPERIMENT_REMARKS:
         return None
-    idle, recorded = not benchmark.under_way, row.error or "" if row.shown in ("error", "cancelled") else ""
+    idle = benchmark.imported is None and not benchmark.under_way
+    recorded = row.error or "" if row.shown in ("error", "cancelled") else ""
     command = f"koderz resume {row.benchmark} --retry-errors" if row.shown == "error" and idle else ""
     return ExperimentRemark(*EXPERIMENT_REMARKS[row.shown], recorded, command, resumable=idle and row.shown in RESUMED)
 

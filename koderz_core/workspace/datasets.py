@@ -89,7 +89,7 @@ class Datasets:
         return VARIANTS if name in BASES else ()
 
     def how_to_get(self, name: str) -> str:
-        """Return how to get a published dataset: a command, or the source of its file. Empty if the file is present."""
+        """Return how to get a published dataset, or that of a variant: a command. Empty if the file is present."""
         return datasets.fetched_by(name, self.settings)
 
     def placed(self, source: Source) -> Path | None:

@@ -48,7 +48,7 @@ def choice(
     our words, because Markdown is drawn; else a searchable list.
     """
     usual = default or options[0]
-    key = _widget_key(name, options, usual)
+    key = _widget_key(name, options, usual, [label_of(option) for option in options])
     if short:
         chosen = str(st.segmented_control(label, options, key=key, format_func=label_of, required=True, wrap=True))
     else:
@@ -59,7 +59,7 @@ def choice(
 
 def switch(name: str, label: str, options: Sequence[str], label_of: Callable[[str], str]) -> str:
     """``choice`` of few options after a heading that says what ``label`` says; the label is hidden."""
-    key = _widget_key(name, options, options[0])
+    key = _widget_key(name, options, options[0], [label_of(option) for option in options])
     chosen = st.segmented_control(
         label, options, key=key, format_func=label_of, required=True, label_visibility="collapsed", width="content"
     )
@@ -70,7 +70,7 @@ def switch(name: str, label: str, options: Sequence[str], label_of: Callable[[st
 def scale(name: str, label: str, options: Mapping[str, str], default: str = "") -> str:
     """``choice`` on a slider. ``options``: name to label; the default is the last option if not given."""
     usual = default or list(options)[-1]
-    key = _widget_key(name, list(options), usual)
+    key = _widget_key(name, list(options), usual, list(options.values()))
     chosen = str(st.select_slider(label, list(options), key=key, format_func=options.__getitem__))
     _remember(name, chosen, usual)
     return chosen
@@ -78,7 +78,7 @@ def scale(name: str, label: str, options: Mapping[str, str], default: str = "") 
 
 def choice_list(name: str, label: str, options: Mapping[str, str], captions: Sequence[str], default: str) -> str:
     """``choice`` as a list with a caption below each option. ``options`` (name to label) and captions: our words."""
-    key = _widget_key(name, list(options), default)
+    key = _widget_key(name, list(options), default, list(options.values()))
     chosen = str(st.radio(label, list(options), key=key, format_func=options.__getitem__, captions=captions))
     _remember(name, chosen, default)
     return chosen
@@ -97,17 +97,26 @@ def searched_words(name: str, label: str, most: int, placeholder: str) -> str:
     return text
 
 
-def _widget_key(name: str, options: Sequence[str], usual: str) -> str:
-    """The key of the widget, whose value is set to the option in the address."""
-    key, last_key = f"choice of {name}", f"{name} in the URL"
+def _widget_key(name: str, options: Sequence[str], usual: str, labels: Sequence[str]) -> str:
+    """The key of the widget, whose value is set to the option in the address. ``labels``: one per option.
+
+    A browser sends a choice as the label that it received with its value, also after the label of that option has
+    changed. Therefore it receives the value again with each change of the labels, and a label that no option has counts
+    as the option in the address.
+    """
+    key, last_key, labels_key = f"choice of {name}", f"{name} in the URL", f"labels in choice of {name}"
     requested = matching_option(st.query_params.get(name, usual), options)
     known = st.session_state.get(last_key) == requested  # a choice on this page may take an option away
     if requested not in options and not known:
         warn_of_missing(name)
     elif requested in options and (key not in st.session_state or not known):  # undrawn widgets lose their value
         st.session_state[key] = requested
-    if st.session_state.get(key) not in options:
-        st.session_state[key] = usual
+    now = st.session_state.get(key)
+    if now not in options:
+        now = requested if requested in options else usual
+    if now != st.session_state.get(key) or labels != st.session_state.get(labels_key, labels):
+        st.session_state[key] = now
+    st.session_state[labels_key] = labels
     return key
 
 

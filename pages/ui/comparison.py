@@ -57,6 +57,7 @@ from pages.ui.frontier import PAIR, chosen_budget, without
 from pages.ui.programs import show_diff, show_program
 from pages.ui.slow_results import cached
 from pages.ui.tables import FEW_LINES, WORD_COLUMNS, frame, led_by, offer_csv, show_chart, show_words, tall
+from pages.ui.text import worded
 
 FEW_COLUMNS = 6  # of a table in words; more may not fit
 AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds", "tokens": "tokens", "joules": "joules"}
@@ -109,7 +110,8 @@ def show_warnings(comparison: Comparison) -> None:
             icon="⚖️",
         )
     if comparison.across:
-        st.warning(comparison.across, icon="⚖️")
+        st.warning("These configurations did not run on the same problems.", icon="⚖️")
+        st.text(worded(comparison.across))  # may name datasets of an imported file
     if left := sum(row.planned - row.n - row.errors - row.cancelled for row in comparison.configurations):
         st.warning(f"Partial results, which may still change. Unfinished: {numbered(left, 'experiment')}.", icon="⏳")
     if comparison.scripted:

@@ -25,6 +25,7 @@ from koderz_core.records.rows import Excerpt
 from koderz_core.report.dictionary import table_named
 from koderz_core.report.export_request import ExportOrder
 from koderz_core.report.formats import numbered, plain
+from pages.ui.pickers import only_shared_problems
 from pages.ui.tables import FEW_LINES, tall
 
 SHOWN = 50
@@ -54,7 +55,8 @@ def offer(order: ExportOrder, label: str = "Download", icon: str = "⬇️") -> 
 def offer_reports(rows: Sequence[SummaryRow]) -> None:
     """Reports that compare these configurations, for people without koderz; a missing baseline is added."""
     of = tuple(f"{row.benchmark}/{row.configuration}" for row in rows)
-    html = ExportOrder("comparison", "html", of, same_problems=any(row.only for row in rows))
+    # Not by ``only`` of the rows, which also limits them to the problems that decided a sequential benchmark.
+    html = ExportOrder("comparison", "html", of, same_problems=only_shared_problems())
     if st.query_params.get("baseline"):
         st.caption(
             "Reports use the default baseline. For another baseline, run: `koderz compare --baseline X --format md`"

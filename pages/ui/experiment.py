@@ -19,7 +19,7 @@ from pages.ui.programs import show_diff, show_program
 from pages.ui.tables import frame, show_words, tall
 
 KEYS = ("Alt+PageUp", "Alt+PageDown")
-OF_ONE = ("experiment", "step", "beside", "pair")  # in the address, and about one experiment; the view is kept for all
+OF_ONE = ("experiment", "step", "beside", "line")  # in the address, and about one experiment; the view is kept for all
 NONE = ""
 STEPS = {"step": st.column_config.TextColumn("step", pinned=True)}  # stays in sight on a narrow screen
 
@@ -129,7 +129,7 @@ def _show_both(workspace: Workspace, experiment: str, other: str) -> None:
         "row to compare the two programs of that step."
     )
     options = {"column_config": STEPS, "height": tall(len(table.rows)), "alt": table.title}
-    line = chosen_line(frame(table), "pair", keys, **options)
+    line = chosen_line(frame(table), "line", keys, **options)
     _show_programs(workspace, (left, right), _programs(left, right, pairs, line))
 
 

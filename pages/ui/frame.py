@@ -72,8 +72,8 @@ def show_remarks(remarks: Iterable[str], key: str = "remarks") -> None:
 
 
 def show_isolation(tier: str, self_test: str) -> None:
-    """The isolation in which programs are tested, in small print."""
-    st.caption(f"Isolation of programs: {isolation(tier, self_test)}")
+    """The isolation in which programs are tested; its names come from the journal."""
+    show_remarks([f"Isolation of programs: {isolation(tier, self_test)}"], "remarks-isolation")
 
 
 def show_origin(origin: DatasetOrigin) -> None:

@@ -59,7 +59,7 @@ def _offer_form(workspace: Workspace, experiment: str, labels: Sequence[str], no
                 placeholder=ADD,
                 wrap=True,
                 accept_new_options=True,
-                max_selections=MOST_LABELS,
+                max_selections=max(MOST_LABELS, len(labels)),  # another person's folder may have more
             )
             st.caption(ABOUT)
         with right:  # the labels can need more lines while they are edited, which must not move the button

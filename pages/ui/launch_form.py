@@ -24,7 +24,7 @@ from pages.ui.effort import choose_efforts
 from pages.ui.launch_dataset import choose_dataset
 from pages.ui.registration import choose_registration
 
-SAME = "Same as coder"
+SAME, UNAVAILABLE = "Same as coder", "⊘ "
 ABOUT_MODELS = "⊘ marks models that cannot run now. You can also type the name of any other model."
 ABOUT_SEVERAL = "Choose one or more models. Strategies such as cascade call them in the order of your selection."
 ABOUT_GATE = (
@@ -75,16 +75,24 @@ def edit(workspace: Workspace, opened: OpenDraft, surveyed: Sequence[Availabilit
     st.header("Problems")
     draft = _problems(workspace, opened)
     st.header("Configurations")
-    draft = replace(draft, rows=_rows(workspace, opened, draft, surveyed))
+    rows, removed = _rows(workspace, opened, draft, surveyed)
+    draft = replace(draft, rows=rows)
     st.header("Budget")
     draft = _limits(opened, draft)
     st.header("Registration")
     draft = choose_registration(opened, draft)
-    return replace(draft, baselines=_wants_baselines(workspace, opened, draft))
+    draft = replace(draft, baselines=_wants_baselines(workspace, opened, draft))
+    if removed >= 0:  # only now: new widgets show this draft, and the values in the present ones are lost
+        opened.draft = replace(draft, rows=(*rows[:removed], *rows[removed + 1 :]))
+        opened.generation += 1  # so that the widgets of the rows that follow do not keep the values of other rows
+        st.rerun()
+    return draft
 
 
-def _rows(workspace: Workspace, opened: OpenDraft, draft: Draft, surveyed: Sequence[Availability]) -> tuple[Row, ...]:
-    """The configurations. A button that adds or removes one redraws the page with the draft as it is now."""
+def _rows(
+    workspace: Workspace, opened: OpenDraft, draft: Draft, surveyed: Sequence[Availability]
+) -> tuple[tuple[Row, ...], int]:
+    """The configurations, and the place of the one to remove, -1 for none. A button that adds one redraws the page."""
     forms = {form.name: form for form in workspace.plans.strategies()}
     models = reasons(surveyed)
     rows, removed = list[Row](), -1
@@ -93,14 +101,10 @@ def _rows(workspace: Workspace, opened: OpenDraft, draft: Draft, surveyed: Seque
             rows.append(choose_configuration(row, opened.key(f"row {place + 1}"), forms, models))
             if len(draft.rows) > 1 and st.button("Remove", opened.key(f"remove {place + 1}"), icon="🗑️"):
                 removed = place
-    if removed >= 0:
-        opened.draft = replace(draft, rows=(*rows[:removed], *rows[removed + 1 :]))
-        opened.generation += 1  # so that the widgets of the rows that follow do not keep the values of other rows
-        st.rerun()
     if st.button("Add a configuration", "add", icon="➕"):
         opened.draft = replace(draft, rows=(*rows, Row(rows[-1].wanted)))
         st.rerun()
-    return tuple(rows)
+    return tuple(rows), removed
 
 
 def choose_configuration(
@@ -165,19 +169,41 @@ def _models(role: Role, initial: Wanted, key: str, models: Models) -> str | tupl
     options = list(dict.fromkeys([*now, *models]))
 
     def label(model: str) -> str:
-        return f"⊘ {model}: {models[model]}" if models.get(model) else model
+        return f"{UNAVAILABLE}{model}: {models[model]}" if models.get(model) else model
 
     key, about, title = f"{role.name} {key}", f"{role.doc} {ABOUT_MODELS}", role.name.capitalize()
+    held = _holds_models(key, several=role.several)
     if role.several:
         about = f"{role.doc} {ABOUT_SEVERAL} {ABOUT_MODELS}"
         none = "Choose or type a model" if role.name == "coder" else SAME
+        default = None if held else now
         chosen = st.multiselect(
-            title, options, now, label, key=key, help=about, placeholder=none, accept_new_options=True
+            title, options, default, label, key=key, help=about, placeholder=none, accept_new_options=True
         )
         return str(chosen[0]) if len(chosen) == 1 else tuple(map(str, chosen))
     options = options if role.name == "coder" else [SAME, *options]
-    place = options.index(now[0]) if now else 0
+    place = options.index(now[0]) if now and not held else 0
     return str(st.selectbox(title, options, place, label, key=key, help=about, accept_new_options=True))
+
+
+def _holds_models(key: str, *, several: bool) -> bool:
+    """Whether the widget has a value. In that value, replace labels by the models that they name.
+
+    A browser sends a choice as the label that it received, also after the reason in the label has changed. Streamlit
+    then takes this label for the name of a new model.
+    """
+    chosen = st.session_state.get(key)
+    if chosen is None or isinstance(chosen, list) != several:  # of another strategy, whose widget was a different one
+        return False
+    names = _model_in(chosen) if isinstance(chosen, str) else [_model_in(name) for name in chosen]
+    if names != chosen:
+        st.session_state[key] = names
+    return True
+
+
+def _model_in(label: str) -> str:
+    """The model that a label names; no name of a model contains a colon before a space."""
+    return label.removeprefix(UNAVAILABLE).partition(": ")[0] if label.startswith(UNAVAILABLE) else label
 
 
 def _parameters(form: StrategyForm, initial: Wanted, key: str) -> tuple[dict[str, Scalar], dict[str, str]]:

@@ -71,12 +71,13 @@ def show_stream(workspace: Workspace, progress: BenchmarkProgress | None) -> Non
     if not workspace.runs.is_here(progress.benchmark.id):
         st.caption("Another process runs this benchmark. Live model output is available only in that process.")
         return
-    labels = {row.id: f"{row.problem} {row.label}" for row in progress.experiments if row.state == "running"}
+    running = [row for row in progress.experiments if row.state == "running"]
+    labels = {row.id: f"{row.problem} {row.label}, repeat {row.repeat + 1}" for row in running}
     if not labels:
         st.caption("Text appears here while a local model generates it.")
         return
     chosen = st.selectbox("Experiment", list(labels), format_func=labels.__getitem__)
-    show_live_text(workspace, next(row for row in progress.experiments if row.id == chosen), STREAM_TALL, "live-text")
+    show_live_text(workspace, next(row for row in running if row.id == chosen), STREAM_TALL, "live-text")
 
 
 def experiment_in_address(workspace: Workspace, benchmark: BenchmarkRow | None) -> str | None:
@@ -91,6 +92,7 @@ def experiment_in_address(workspace: Workspace, benchmark: BenchmarkRow | None) 
     if row is None or benchmark is None or row.benchmark != benchmark.id:
         _choose(None)
         return None
+    keep("experiment", row.id)  # in full, because the page is redrawn when the address names another experiment
     return row.id
 
 

@@ -15,10 +15,11 @@ from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
 from koderz_core.report.formats import count
 from koderz_core.report.status import benchmarks_of, experiments_of
-from pages.ui.address import BENCHMARKS, choice, keep
+from pages.ui.address import BENCHMARKS, choice, forget, keep
+from pages.ui.shell import WITHIN
 from pages.ui.tables import BENCHMARK_COLUMNS, EXPERIMENT_COLUMNS, benchmark_table, experiment_table, selected
 
-PROBLEM_SET = "problems"  # in the address
+PROBLEM_SET, SHARED = "problems", "shared"  # in the address
 BENCHMARKS_PER_PAGE = 50
 EXPERIMENTS_PER_PAGE = 500
 
@@ -41,10 +42,15 @@ def choose_problem_set(workspace: Workspace, rows: Sequence[SummaryRow]) -> list
         return list(rows)
     labels = {
         "each": "all problems of each configuration",
-        "shared": f"only problems that all configurations share ({len(shared)})",
+        SHARED: f"only problems that all configurations share ({len(shared)})",
     }
     chosen = choice(PROBLEM_SET, "Problems", list(labels), labels.__getitem__)
-    return workspace.comparisons.on_shared_problems(rows) if chosen == "shared" else list(rows)
+    return workspace.comparisons.on_shared_problems(rows) if chosen == SHARED else list(rows)
+
+
+def only_shared_problems() -> bool:
+    """Whether the user chose only the shared problems in ``choose_problem_set``."""
+    return st.query_params.get(PROBLEM_SET) == SHARED
 
 
 def _choose_several(name: str, label: str, options: Mapping[str, str]) -> list[str]:
@@ -79,6 +85,7 @@ def choose_in_table(rows: Sequence[BenchmarkRow], chosen: Sequence[BenchmarkRow]
     key = f"benchmarks {part[0].id} {' '.join(row.id for row in chosen)}"
     of = selected(benchmark_table(part), key, "benchmark", column_config=BENCHMARK_COLUMNS, alt="Benchmarks")
     if of and [of] != [row.id for row in chosen]:
+        forget(WITHIN)
         keep(BENCHMARKS, of)
         st.rerun()
 

@@ -116,6 +116,8 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
             _button("Resume", row, LIVE, lambda: workspace.runs.unpause(row.id, part), elsewhere, disabled=not paused)
             _button("Stop", row, LIVE, lambda: workspace.runs.stop(row.id, part), STOPS + elsewhere, disabled=stopping)
             show_limits(workspace, row)
+    if part and _has_ended(progress, part):
+        st.caption("The chosen part has ended. To pause or stop other experiments, choose another part.")
 
 
 def _elsewhere(row: BenchmarkRow) -> str:
@@ -124,8 +126,8 @@ def _elsewhere(row: BenchmarkRow) -> str:
 
 
 def offer_retry(workspace: Workspace, row: BenchmarkRow, place: str) -> None:
-    """A button that runs failed experiments again, if no process runs the benchmark."""
-    if row.errors and not (row.under_way or row.decision):
+    """A button that runs failed experiments again, if that is possible."""
+    if is_retryable(row):
         tip = (
             "Run failed experiments again in this dashboard. To do this in a terminal: "
             f"`koderz resume {row.id} --retry-errors`."
@@ -144,17 +146,29 @@ def show_trouble(workspace: Workspace, progress: BenchmarkProgress) -> None:
 
 def is_resumable(row: BenchmarkRow) -> bool:
     """Whether no process runs it and resuming would run something; those with an error stay as they are."""
-    return not (row.under_way or row.decision) and (row.state != "finished" or row.cancelled > 0)
+    return _can_continue(row) and (row.state != "finished" or row.cancelled > 0)
+
+
+def is_retryable(row: BenchmarkRow) -> bool:
+    """Whether no process runs it and experiments with an error can run again."""
+    return _can_continue(row) and row.errors > 0
+
+
+def _can_continue(row: BenchmarkRow) -> bool:
+    """Whether no process runs it, its experiments were not imported, and it is not decided."""
+    return row.imported is None and not (row.under_way or row.decision)
 
 
 def _parts(progress: BenchmarkProgress, chosen: str | None = None) -> dict[str, str]:
-    """The targets to pause and stop, with labels: unfinished parts, of waiting ones only the first and the chosen."""
-    left = [experiment for experiment in progress.experiments if experiment.state != "finished"]
-    single = [experiment for experiment in left if experiment.started_at is not None or experiment.id == chosen]
-    single += [experiment for experiment in left if experiment.started_at is None and experiment.id != chosen][
-        :MOST_WAITING
-    ]
-    labels = {experiment.configuration: experiment.label for experiment in left}
+    """The targets to pause and stop, with labels: unfinished parts, of waiting ones only the first and the chosen.
+
+    A chosen part that has ended stays: otherwise the whole benchmark would be chosen, and Stop would end all of it.
+    """
+    known = progress.experiments
+    single = [it for it in known if it.id == chosen or (it.state != "finished" and it.started_at is not None)]
+    waiting = [it for it in known if it.id != chosen and it.state != "finished" and it.started_at is None]
+    single += waiting[:MOST_WAITING]
+    labels = {it.configuration: it.label for it in known if it.configuration == chosen or it.state != "finished"}
     return {
         WHOLE: "the whole benchmark",
         **{configuration: f"configuration {label}" for configuration, label in labels.items()},
@@ -163,6 +177,11 @@ def _parts(progress: BenchmarkProgress, chosen: str | None = None) -> dict[str, 
             for experiment in single
         },
     }
+
+
+def _has_ended(progress: BenchmarkProgress, part: str) -> bool:
+    """Whether every experiment of a configuration, or the experiment, has ended."""
+    return all(it.state == "finished" for it in progress.experiments if part in (it.id, it.configuration))
 
 
 def _button(

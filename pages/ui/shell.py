@@ -20,7 +20,7 @@ BENCHMARK = "benchmark"  # in addresses of earlier versions, where it named the 
 MOST_LISTED = 200  # benchmarks in the sidebar; the browser receives the list with every page
 COMPARED = ("configurations", "problems", "baseline", "pair")  # the choices that the tabs of a benchmark share
 WITHIN = (
-    *(*COMPARED, BENCHMARK, "configuration", "problem", "experiment", "step", "beside"),
+    *(*COMPARED, BENCHMARK, "configuration", "problem", "experiment", "step", "beside", "line"),
     *("label", "one", "other", "show", "part", "within", "budget"),
     *("model", "then", "gate", "tries", "wrong"),
 )

@@ -5,9 +5,11 @@ A very large comparison shows its last result, with its age.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, TypeVar
 
@@ -31,6 +33,7 @@ COMPUTED = (
 ONCE = f"{COMPUTED} The computation runs once, in the background; you can leave this page meanwhile."
 Answer = TypeVar("Answer")
 WAIT_SECONDS = 0.15  # a result that is ready within this time needs no placeholder
+FRESH_SECONDS = 60.0  # a page is redrawn sooner after the end of the work, unless the user has left it
 PREPARATION_BEAT_SECONDS = 0.5
 PREPARATION = "preparing"
 WORKERS = ThreadPoolExecutor(1, PREPARATION)  # one thread: several at once would all be slower
@@ -135,27 +138,47 @@ def _line(counts: ConfigurationFigures, row: SummaryRow) -> dict[str, str]:
     }
 
 
+@dataclass(slots=True)
+class _Preparation:
+    """Work in the background. ``ended_at``: by the monotonic clock, in seconds."""
+
+    future: Future[Any]  # Any: the result has the type that belongs to the name of the preparation
+    ended_at: float = math.inf
+
+    def end(self, _future: object) -> None:
+        self.ended_at = time.monotonic()
+
+    def is_fresh(self) -> bool:
+        return time.monotonic() - self.ended_at <= FRESH_SECONDS
+
+
+def _begun(work: Callable[[], object]) -> _Preparation:
+    begun = _Preparation(WORKERS.submit(work))
+    begun.future.add_done_callback(begun.end)
+    return begun
+
+
 def prepare(name: str, work: Callable[[], Answer], placeholder: Callable[[], None]) -> Answer | None:
     """The result of ``work``, which is not None; None while it runs in the background and ``placeholder`` is shown.
 
     The page is redrawn when the work has ended. ``name`` is unique. After the first result of a session, later ones are
     computed at once, so that a full page is never emptied for a moment. Raises the error of the work, which starts
-    again with the next call.
+    again with the next call. A result that ended while the user was elsewhere is computed again.
     """
-    # Any: the result has the type that belongs to the name. None: a first result was returned.
-    started: dict[str, Future[Any] | None] = st.session_state.setdefault(PREPARATION, {})
-    if name not in started:
-        started[name] = WORKERS.submit(work)
-    future = started[name]
-    if future is None:
+    # None: a first result was returned.
+    started: dict[str, _Preparation | None] = st.session_state.setdefault(PREPARATION, {})
+    begun = started.get(name)
+    if name not in started or (begun and not begun.is_fresh()):
+        begun = started[name] = _begun(work)
+    if begun is None:
         return work()
-    wait([future], WAIT_SECONDS)
-    if not future.done():
+    wait([begun.future], WAIT_SECONDS)
+    if not begun.future.done():
         placeholder()
-        _redraw_after(future)
+        _redraw_after(begun.future)
         return None
     del started[name]
-    answer: Answer = future.result()
+    answer: Answer = begun.future.result()
     started[name] = None
     return answer
 
@@ -190,9 +213,10 @@ def cached(
     *arguments: object,
     **options: object,
 ) -> Answer:
-    """The result of a service for these rows, cached until the journals grow."""
+    """The result of a service for these rows, cached until the journals grow or a missing dataset is downloaded."""
+    missing = sorted(filter(None, map(workspace.datasets.how_to_get, {row.dataset for row in rows})))
     # The rows are part of the key because they also hold what runs now, which no journal records.
-    key = f"{workspace.results.state()} {service.__qualname__} {rows!r} {arguments!r} {options!r}"
+    key = f"{workspace.results.state()} {missing} {service.__qualname__} {rows!r} {arguments!r} {options!r}"
     answer: Answer = _cached(key, partial(service, rows, *arguments, **options))
     return answer
 

@@ -117,6 +117,7 @@ def test_the_table_of_sources_is_whole() -> None:
 def test_what_is_missing_is_told_by_the_command_that_fetches_it(settings: Settings) -> None:
     assert fetched_by("mbpp", settings) == "koderz download-data mbpp"
     assert fetched_by("humaneval", settings) == ""
+    assert fetched_by("mbpp, variant renamed", settings) == "koderz download-data mbpp"
     assert fetched_by("humanevalfix+", settings) == "koderz download-data humanevalfix humaneval+"
     settings.published_dir.mkdir(parents=True)
     (settings.published_dir / "mbpp-hf.jsonl.gz").touch()

@@ -67,9 +67,11 @@ def test_the_page_asks_which_problems_and_its_report_is_about_the_same(visit: Vi
         "all problems of each configuration",
         "only problems that all configurations share (2)",
     ]
-    assert any("ran on different problems" in element.value for element in app.warning)
+    assert any("did not run on the same problems" in element.value for element in app.warning)
+    assert any(element.value.startswith("These configurations ran on different problems") for element in app.text)
     app = asked.set_value("shared").run()
-    assert not any("ran on different problems" in element.value for element in app.warning)
+    assert not any("did not run on the same problems" in element.value for element in app.warning)
+    assert "ran on different problems" not in said(app)
     assert list(next(table.value for table in app.dataframe if "n" in table.value)["n"]) == ["2/2", "2/2"]
     assert app.query_params["problems"] == "shared"
     assert ["same_problems=yes" in button.proto.url for button in app.get("link_button")] == [True, True, True]
@@ -93,6 +95,26 @@ def test_a_baseline_that_only_the_page_narrows_does_not_narrow_its_report(
     links = [button.proto.url for button in app.get("link_button")]
     assert len(links) == 3
     assert not any("same_problems=yes" in link or measured.id in link for link in links)
+
+
+def test_a_baseline_stays_chosen_when_its_letter_changes(visit: Visit, plan: Plan) -> None:
+    with open_workspace() as workspace:
+        again = replace(plan, seed=1)
+        workspace.runs.run(again)
+    app = visit("compare", benchmarks=f"{plan.id},{again.id}")
+    (chosen,) = (box for box in app.multiselect if box.label == "Configurations")
+    others = chosen.value[1:]
+    last = others[-1]
+    app.selectbox(key="choice of baseline").set_value(last).run()
+    (chosen,) = (box for box in app.multiselect if box.label == "Configurations")
+    chosen.set_value(others).run()
+    box = app.selectbox(key="choice of baseline")
+    assert box.options[2].startswith("C · supervised")
+    assert (box.proto.set_value, box.proto.raw_value) == (True, box.options[2])  # else it keeps the earlier label
+    box.options[2] = f"D{box.options[2][1:]}"  # of a browser that has not received the new label yet
+    box.set_value(box.options[2]).run()
+    assert app.query_params["baseline"] == last
+    assert app.selectbox(key="choice of baseline").value == last
 
 
 def test_every_chart_has_words_a_table_and_a_file(visit: Visit, plan: Plan) -> None:

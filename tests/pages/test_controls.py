@@ -76,6 +76,19 @@ def test_one_experiment_is_paused_while_the_others_go_on(visit: Visit) -> None:
     press(app, "stop", plan)
     assert eventually(lambda: the_workspace().results.experiment(chosen).experiment.outcome == "cancelled")
     assert the_workspace().results.benchmark(plan.id).running == 1
+    app.run()
+    assert app.selectbox(key=f"part of {plan.id}").value == chosen  # otherwise the next click would stop the other one
+    assert "The chosen part has ended." in said(app)
+    press(app, "stop", plan)
+    assert the_workspace().results.benchmark(plan.id).running == 1
+    assert the_workspace().results.benchmark(plan.id).state != "stopping"
+
+
+def test_home_counts_the_experiments_that_run_not_their_benchmarks(visit: Visit) -> None:
+    plan = planned()
+    the_workspace().runs.start(plan)
+    assert eventually(lambda: the_workspace().results.benchmark(plan.id).running == 2)
+    assert "experiments running now 2" in said(visit("overview"))
 
 
 def test_what_was_stopped_goes_on_from_its_page(visit: Visit) -> None:

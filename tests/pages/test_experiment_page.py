@@ -128,8 +128,11 @@ def test_another_experiment_of_the_problem_stands_beside_it_with_what_sets_them_
 
 def test_a_line_of_both_shows_the_programs_of_that_step(visit: Visit, recorded: Plan) -> None:
     direct, supervised = of_both(recorded)
-    app = visit("experiment", experiment=supervised, beside=direct, pair="1")
+    compared = f"{recorded.id}/{recorded.configurations[1].id}"  # on the Summary, whose tabs share this choice
+    app = visit("experiment", experiment=supervised, beside=direct, line="1", pair=compared)
     assert said(app).count("This step has no program") == 2  # a spec, and nothing beside it
+    assert "unknown value" not in said(app)
+    assert app.query_params["pair"] == compared
 
 
 def test_the_commands_are_worked_out_only_when_somebody_opens_them(visit: Visit, recorded: Plan) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 
+import pytest
 from reading import said
 from streamlit.testing.v1 import AppTest
 
@@ -40,6 +41,16 @@ def test_an_invalid_label_is_refused_with_the_reason(visit: Visit, recorded: Pla
     app = save(visit("experiment", experiment=first(recorded)), ["x" * 61])
     assert "The label has 61 characters. Use 1 to 60 characters." in said(app)
     assert not (load_settings().home / "labels").exists()
+
+
+def test_more_labels_than_koderz_adds_are_shown(visit: Visit, recorded: Plan, monkeypatch: pytest.MonkeyPatch) -> None:
+    labels = [f"label {number}" for number in range(21)]
+    with monkeypatch.context() as other, open_workspace() as workspace:
+        other.setattr("koderz_core.workspace.labels.MOST_LABELS", len(labels))
+        workspace.labels.change(first(recorded), add=labels)
+    app = visit("experiment", experiment=first(recorded))
+    assert not app.error
+    assert sorted(next(each for each in app.multiselect if each.label == "Labels").value) == sorted(labels)
 
 
 def test_the_list_shows_labels_and_the_address_filters_by_one(visit: Visit, recorded: Plan) -> None:

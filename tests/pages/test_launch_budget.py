@@ -41,6 +41,15 @@ def test_a_budget_is_part_of_the_command_that_does_the_same(visit: Visit) -> Non
     assert "--max-cost-per-experiment 0.5" in command
 
 
+def test_a_limit_that_is_entered_together_with_a_removal_is_kept(visit: Visit) -> None:
+    app = visit("launch", preset="quick look")
+    app.number_input(key="budget 1").set_value(5.0)
+    app.button(key="remove 2 1").click().run()
+    assert [box.label for box in app.selectbox if box.label == "Strategy"] == ["Strategy"]
+    assert app.number_input(key="budget 2").value == 5.0
+    assert "--max-cost 5" in app.code[-1].value
+
+
 @pytest.mark.usefixtures("recorded")
 def test_what_was_launched_tells_at_its_end_what_it_cost_beside_what_was_foretold(visit: Visit) -> None:
     with open_workspace() as workspace:

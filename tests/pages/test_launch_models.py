@@ -26,6 +26,21 @@ def test_roles_of_which_all_models_are_asked_take_several_in_their_order(visit: 
     assert [box.label for box in app.selectbox if box.label == "Tester"] == ["Tester"]
 
 
+def test_a_model_whose_reason_changes_or_goes_away_stays_chosen(visit: Visit) -> None:
+    app = visit("launch")
+    coder = app.selectbox(key="coder row 1 1")
+    coder.options.append("⊘ scripted/never: a reason of earlier")  # a browser sends the label that it received
+    coder.set_value(coder.options[-1]).run()
+    assert app.selectbox(key="coder row 1 1").value == "scripted/never"
+    assert "coder=scripted/never" in app.code[-1].value
+    strategy(app, "cascade")
+    (coders,) = (box for box in app.multiselect if box.label == "Coder")
+    assert coders.value == ["scripted/never"]
+    coders.set_value(["⊘ scripted/weak: a reason of earlier", "scripted/strong"]).run()
+    assert "'cascade coder=scripted/weak,scripted/strong'" in app.code[-1].value
+    assert next(box for box in app.multiselect if box.label == "Coder").value == ["scripted/weak", "scripted/strong"]
+
+
 def test_a_strategy_says_what_it_does_what_it_costs_in_calls_and_where_it_comes_from(visit: Visit) -> None:
     app = visit("launch")
     strategy(app, "best_of")

@@ -70,10 +70,27 @@ def test_a_click_on_a_cell_puts_its_experiment_into_the_address_and_its_transcri
     assert "Transcript" not in said(app)
 
 
+def test_two_repeats_that_run_at_once_have_different_names(visit: Visit) -> None:
+    visit("overview")
+    wanted = Wanted("supervised", {"coder": "scripted/stubborn"}, {"max_iterations": 50})
+    plan = the_workspace().plans.plan(Order([wanted], "0:1", repeats=2))
+    the_workspace().runs.start(plan, 2)
+    assert eventually(lambda: the_workspace().results.benchmark(plan.id).running == 2)
+    (box,) = (box for box in visit("live", benchmark=plan.id).selectbox if box.label == "Experiment")
+    assert [label[-10:] for label in sorted(box.options)] == [", repeat 1", ", repeat 2"]
+
+
 def test_an_experiment_of_another_benchmark_is_not_shown(visit: Visit, recorded: Plan) -> None:
     app = visit("live", benchmark=recorded.id, experiment="exp_000000000000")
     assert "unknown value" in said(app)
     assert "experiment" not in app.query_params
+
+
+def test_the_beginning_of_an_id_in_the_address_is_enough(visit: Visit, recorded: Plan) -> None:
+    experiment = next(item.id for item in recorded.experiments())
+    app = visit("live", benchmark=recorded.id, experiment=experiment[:9])  # would otherwise be redrawn without end
+    assert "Transcript" in said(app)
+    assert app.query_params["experiment"] == experiment
 
 
 def matrix_of(app: AppTest) -> Any:  # Any: JSON

@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 
 from koderz_core import open_workspace
 from koderz_core.records import Plan
+from pages.ui import pickers
 from pages.ui.shell import PAGES
 
 Visit = Callable[..., AppTest]
@@ -70,6 +71,15 @@ def test_other_benchmarks_drop_the_choices_within_the_previous_ones(visit: Visit
     app.sidebar.multiselect[0].set_value([recorded.id]).run()
     assert "configurations" not in app.query_params
     assert "unknown configuration" not in said(app)
+
+
+def test_a_benchmark_that_is_chosen_on_home_drops_the_choices_within_the_previous_one(
+    visit: Visit, recorded: Plan, newer: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(pickers, "selected", lambda *_given, **_options: recorded.id)
+    app = visit("overview", benchmarks=newer.id, budget="0.0005")
+    assert app.query_params["benchmarks"] in (recorded.id, [recorded.id])
+    assert "budget" not in app.query_params
 
 
 def test_without_any_choice_the_newest_benchmark_is_shown(visit: Visit, recorded: Plan, newer: Plan) -> None:

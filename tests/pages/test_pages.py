@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -84,6 +85,17 @@ def test_an_experiment_shows_program_tests_prompt_answer_and_calls(visit: Visit,
         assert sign in said(app), view
     app = visit("experiment", experiment=tried.id, step="2", view="Calls")
     assert "scripted/weak" in set(app.dataframe[0].value["model"])
+
+
+@pytest.mark.parametrize("page", ["overview", "live"])
+def test_the_isolation_that_a_journal_states_is_never_markup(visit: Visit, recorded: Plan, page: str) -> None:
+    (journal,) = load_settings().journals_dir.glob("*.jsonl")
+    opened, rest = journal.read_text(encoding="utf-8").split("\n", 1)
+    opened = re.sub('"isolation":"[a-z]+"', '"isolation":"**strong**"', opened, count=1)
+    journal.write_text(f"{opened}\n{rest}", encoding="utf-8")
+    app = visit(page)
+    assert any(element.value.startswith("Isolation of programs: **strong**") for element in app.text)
+    assert not any("**strong**" in str(element.value) for element in (*app.caption, *app.markdown))
 
 
 def test_an_experiment_is_found_by_the_beginning_of_its_id(visit: Visit, recorded: Plan) -> None:

@@ -103,6 +103,25 @@ def test_what_was_read_is_shown_though_more_was_said_meanwhile(
     assert len(read) == 1
 
 
+def test_a_result_that_ended_while_the_user_was_elsewhere_is_computed_again(
+    visit: Visit, recorded: Plan, held: threading.Event, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_another()
+    computed: list[bool] = []
+    before(monkeypatch, Comparisons, "compare", lambda: computed.append(True))
+    app = visit("compare", benchmarks=recorded.id)
+    held.set()
+    ended()
+    run_another()
+    with monkeypatch.context() as later:
+        later.setattr("pages.ui.slow_results.FRESH_SECONDS", -1.0)
+        app.run()
+    ended()
+    app.run()
+    assert "Cost per solved problem" in said(app)
+    assert len(computed) == 2
+
+
 def test_a_full_page_is_not_emptied_when_more_was_said(
     visit: Visit, recorded: Plan, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -60,3 +60,19 @@ def test_overview_and_problems_show_only_the_problems_that_decided_a_sequential_
     app = visit("problems")
     app.session_state["tables"] = True
     assert len(app.run().dataframe[0].value) == decided
+
+
+def test_a_decided_sequential_benchmark_does_not_narrow_the_reports_of_the_summary(visit: Visit) -> None:
+    pair = [Wanted("retry", {"coder": "scripted/strong"}), Wanted("direct", {"coder": "scripted/strong"})]
+    order = Order(pair, "all", registration=RegistrationOrder(stopping="sequential"))
+    with open_workspace() as workspace:
+        plans = [
+            workspace.plans.plan(order),
+            workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:4")),
+        ]
+        for plan in plans:
+            workspace.runs.run(plan)
+        assert workspace.results.benchmark(plans[0].id).decided_by is not None
+    for chosen in (plans[:1], plans):
+        links = visit("compare", benchmarks=",".join(plan.id for plan in chosen)).get("link_button")
+        assert ["same_problems=yes" in link.proto.url for link in links] == [False, False, False]

@@ -33,11 +33,13 @@ def test_a_rate_of_some_experiments_is_partial_and_has_its_best_and_worst_case()
 
 
 def test_a_rate_of_which_nothing_is_to_come_is_not_called_partial() -> None:
-    lines, _ = rates([experiment(1, "solved"), experiment(2, "unsolved"), experiment(3, "solved", "repair")])
+    rows = [experiment(1, "solved"), experiment(2, "unsolved"), experiment(3, "solved", "repair")]
+    lines, _ = rates(rows)
     assert lines == (
         "A direct: solved 50 % [9, 91] of 2 experiments",
         "B repair: solved 100 % [21, 100] of 1 experiment",
     )
+    assert rates(rows[::-1])[0] == lines  # the first problem of a shard may lack some configurations
 
 
 def test_a_rate_has_its_marks_and_what_they_mean_stands_below() -> None:

@@ -36,8 +36,9 @@ def made() -> Matrix:
 def test_a_place_leads_to_its_experiment_and_any_other_to_none() -> None:
     matrix = made()
     assert matrix.problems == ("easy", "open", "hard")
+    assert [(line.letter, line.label) for line in matrix.lines] == [("A", "strong"), ("B", "weak")]  # as in tables
     assert matrix.spot(0, 1, 0) is matrix.lines[1].spots[0]
-    assert [spot and spot.experiment for spot in matrix.lines[1].spots] == [
+    assert [spot and spot.experiment for spot in matrix.lines[0].spots] == [
         "strongeasy0", "strongeasy1", None, None, "stronghard0", "stronghard1",
     ]  # fmt: skip
     assert [matrix.spot(*place) for place in ((3, 0, 0), (0, 2, 0), (0, 0, 2), (-1, 0, 0))] == [None] * 4

@@ -68,6 +68,10 @@ def test_an_end_with_errors_is_called_so() -> None:
     remark = benchmark_remark(replace(PROGRESS, benchmark=ended))
     assert remark is not None
     assert (remark.tone, remark.text.split(".")[0]) == ("warning", "Finished with 4 errors")
+    assert remark.text.endswith("so all rates exclude them. Fix the cause, then retry these experiments.")
+    imported = benchmark_remark(replace(PROGRESS, benchmark=replace(ended, imported="results.jsonl")))
+    assert imported is not None
+    assert imported.text.endswith("so all rates exclude them.")
 
 
 def test_what_is_paused_may_be_quiet_and_what_is_large_is_read_less_often() -> None:

@@ -1,0 +1,70 @@
+"""Pages of imported benchmarks: koderz cannot run their experiments, and shows names from the file as text."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from reading import said
+from streamlit.testing.v1 import AppTest
+
+from koderz_core import open_workspace, the_workspace
+from koderz_core.workspace.imports import ImportOrder
+
+Visit = Callable[..., AppTest]
+CAUSE = "The provider did not answer."
+
+
+def imported(file: Path, dataset: str, **more: str) -> str:
+    """The id of a benchmark from a file of Every Eval Ever with one solved sample; ``more``: fields of a second one."""
+    sample = {
+        "schema_version": "0.3.0",
+        "evaluation_id": "inspect/org_model/1",
+        "model_id": "org/model",
+        "evaluation_name": dataset,
+        "sample_id": "1",
+        "interaction_type": "single_turn",
+        "input": {"raw": "What is 2 + 2?", "reference": ["4"]},
+        "output": {"raw": ["4"]},
+        "answer_attribution": [],
+        "evaluation": {"score": 1.0, "is_correct": True},
+    }
+    rows = [sample, *([sample | {"sample_id": "2"} | more] if more else [])]
+    file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
+    with open_workspace() as workspace:
+        (name,) = workspace.imports.store(workspace.imports.read(ImportOrder(file)), 1)
+    return name
+
+
+def labels(app: AppTest) -> str:
+    """The labels of all buttons and links."""
+    return " | ".join([*(button.label for button in app.button), *(link.proto.label for link in app.get("page_link"))])
+
+
+@pytest.mark.parametrize("page", ["overview", "live", "experiment"])
+def test_an_imported_error_is_shown_but_no_page_offers_to_run_it_again(visit: Visit, tmp_path: Path, page: str) -> None:
+    name = imported(tmp_path / "results.jsonl", "some benchmark", error=CAUSE)
+    (failed,) = the_workspace().results.experiments(name, outcome="error")
+    app = visit(page, benchmarks=name, **({"experiment": failed.id} if page == "experiment" else {}))
+    assert not app.exception
+    assert CAUSE in said(app)
+    assert "Retry" not in labels(app)
+    assert "Resume" not in labels(app)
+    assert "1 error" not in labels(app)  # a link of Home to what is unfinished
+    assert "retry" not in said(app)
+
+
+def test_the_name_of_an_imported_dataset_is_never_markup(visit: Visit, tmp_path: Path) -> None:
+    names = [
+        imported(tmp_path / f"results-{number}.jsonl", dataset)
+        for number, dataset in enumerate(["**passed**", "[log in](https://evil.example)"], 1)
+    ]
+    for page in ("compare", "statistics", "what_if"):
+        app = visit(page, benchmarks=",".join(names))
+        kinds = (app.markdown, app.caption, app.warning, app.info, app.error, app.header)
+        drawn = " ".join(str(element.value) for kind in kinds for element in kind)
+        assert "**passed**" not in drawn
+        assert "evil.example" not in drawn
+        assert any("different datasets (**passed**, [log in](https://evil.example))" in it.value for it in app.text)
