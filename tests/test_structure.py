@@ -14,7 +14,6 @@ ROOT = CORE.parent
 PAGES = [ROOT / "app.py", *sorted((ROOT / "pages").glob("*.py"))]
 FILES = [*sorted(CORE.rglob("*.py")), *PAGES, *sorted((ROOT / "pages" / "ui").glob("*.py"))]
 SHORT = {
-    "koderz_core/datasets/cases.py": "its text is put behind the tests of a problem, so it imports nothing of koderz",
     "koderz_core/plan/evidence.py": "what planning is handed of the past, apart from what uses it",
     "koderz_core/python_parser.py": "the one lock around Python's parser, below all packages that parse",
     "koderz_core/sandbox/inside/warm.py": "imports what programs need into the process that forks them",

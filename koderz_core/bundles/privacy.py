@@ -55,6 +55,7 @@ from koderz_core.records.completions import Reused
 from koderz_core.records.plans import Ranked, Selection
 from koderz_core.records.progress import Forecast
 from koderz_core.records.registrations import Registration
+from koderz_core.records.shards import LostCall
 
 Record = TypeVar("Record")
 LEFT_OUT = "[left out: "
@@ -208,6 +209,7 @@ PLAIN: Mapping[type, frozenset[str]] = {
     DatasetOrigin: frozenset({"sha256"}),
     Experiment: frozenset({"id", "configuration"}),
     Reused: frozenset({"experiment"}),
+    LostCall: frozenset({"experiment"}),
     Registration: frozenset({"stopping"}),
     ControlObeyed: frozenset({"what", "target"}),
     MemoryLevelChanged: frozenset({"level"}),

@@ -16,7 +16,7 @@ from koderz_core.workspace import Workspace
 
 MOST_DAYS = 36_500  # a century
 LISTED = 20
-KINDS = ("journal", "pin", "label file", "problem file")  # files of which a backup may contain several
+KINDS = ("journal", "pin", "label file", "problem file", "selector")  # files of which a backup may contain several
 
 
 def _yes(command: Command) -> Command:
@@ -117,7 +117,7 @@ def delete_benchmarks(opened: Workspace, benchmarks: list[str], *, yes: bool, op
 @click.argument("file", type=OutputPath())
 @data_dir
 def backup(file: Path, data_dir: Path | None) -> int:
-    """Back up journals, labels, pins, problems entered on the page New run, settings and memories.
+    """Back up journals, labels, pins, problems entered on the page New run, selectors, settings and memories.
 
     FILE is the zip file to write. After writing the file, koderz reads it again and checks it.
 
@@ -175,8 +175,8 @@ def _counted(names: Iterable[str]) -> str:
 def _kind(name: str) -> str:
     if name.startswith(("journals/", "workbench/")):
         return "journal" if name.endswith(".jsonl") else "pin"
-    if name.startswith("labels/"):
-        return "label file"
+    if name.startswith(("labels/", "selectors/")):
+        return "label file" if name.startswith("labels/") else "selector"
     return "problem file" if name.startswith("problems/") else name
 
 

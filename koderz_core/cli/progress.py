@@ -170,7 +170,7 @@ class Progress:
 
     def begin(self, header: BenchmarkOpened) -> None:
         """Start to watch the benchmark with this header."""
-        self._tally.add(Entry(0.0, header))
+        self._tally.unanswered.open(header)  # no event: a resumed journal has its header already
         self._feed = None if self._silent or self._quiet else Feed(header.plan)
 
     def watch(self, entry: Entry) -> None:

@@ -70,7 +70,8 @@ def _local_model(opened: Workspace) -> str:
     if served is not None:
         click.echo(f"Using {plain(served)}, which is running on this machine.")
         return served
-    click.echo(f"Neither Ollama nor LM Studio serves a model on this machine. Using {DEFAULT_CODER}.")
+    allowed = "an allowed model" if opened.settings.allowed_models else "a model"
+    click.echo(f"Neither Ollama nor LM Studio serves {allowed} on this machine. Using {DEFAULT_CODER}.")
     opened.models.require_runtime()  # before any download for it
     try:
         fetch(opened, DEFAULT_CODER)

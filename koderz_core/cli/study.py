@@ -88,7 +88,8 @@ def study(  # noqa: PLR0913, PLR0917 (one argument per option)
     score the programs.
 
     The command downloads the dataset and the embedded model if they are missing. The same command resumes a study that
-    was stopped. If the budget was too small, repeat the command with a larger --max-cost.
+    was stopped, and retries experiments that ended with an error. If the budget was too small, repeat the command with
+    a larger --max-cost.
     """
     check_writable(out or Path.cwd() / REPORT)
     with workspace(data_dir) as opened:

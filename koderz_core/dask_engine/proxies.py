@@ -43,7 +43,10 @@ Reply = Answered | Complete | None
 
 
 class Asking:
-    """The questions of one run. Several threads may ask; each also makes the calls that its question leads to."""
+    """The questions of one run. Several threads may ask; each also makes the calls that its question leads to.
+
+    ``paused``: the seconds that the experiment has waited on the owner's side, as the owner has last reported.
+    """
 
     def __init__(self, link: Link, run: Run, benchmark: str, models: Mapping[str, Model]) -> None:
         self.link, self.run, self.benchmark = link, run, benchmark
@@ -53,6 +56,7 @@ class Asking:
         self._replies: dict[int, SimpleQueue[Reply]] = {}
         self._dropped: set[int] = set()
         self._lost = False
+        self.paused = 0.0
 
     @property
     def number(self) -> int:
@@ -96,6 +100,7 @@ class Asking:
             del self._replies[question.number]
         if reply is None:
             raise Cancelled("The connection to the process that runs the benchmark was lost.")
+        self.paused = reply.paused
         if reply.fault:
             raise raised(reply.fault)
         return reply
@@ -148,34 +153,34 @@ class RemoteSlot(Slot):
     def __init__(self, asking: Asking, configuration: str, experiment: str, paused_before: float = 0.0) -> None:
         super().__init__(Scheduler(), configuration, experiment)
         self._asking, self._paused_before = asking, paused_before
+        asking.paused = paused_before
+
+    @property
+    def paused_seconds(self) -> float:
+        """As ``Slot``, in this run."""
+        return self._asking.paused - self._paused_before
 
     def step(self) -> None:
         """As ``Slot``."""
         if self._asking.link.halting:
-            self.add(self._asking.ask(AskStep(self._asking.run, self._asking.number, False)))
+            self._asking.ask(AskStep(self._asking.run, self._asking.number, False))
 
     def check(self) -> None:
         """As ``Slot``."""
         if self._asking.link.halting:
             self._asking.ask(AskStep(self._asking.run, self._asking.number, True))
 
-    def add(self, answer: Answered) -> None:
-        """Take over how long the experiment has waited on the owner's side."""
-        self._paused = answer.paused - self._paused_before
-
 
 class RemoteCalls:
     """Lets the owner make the calls, which come back as requests to the worker's models."""
 
-    def __init__(self, asking: Asking, slot: Slot, place: Draw) -> None:
-        self._asking, self._slot, self._place = asking, slot, place
+    def __init__(self, asking: Asking, place: Draw) -> None:
+        self._asking, self._place = asking, place
 
     def ask(self, started: CallStarted, request: Request, ordinal: int) -> Completion:
         """As ``Calls.ask``."""
         asking = self._asking
         answer = asking.ask(AskCall(asking.run, asking.number, started, request, ordinal, self._place))
-        if isinstance(self._slot, RemoteSlot):
-            self._slot.add(answer)
         assert answer.completion
         return answer.completion
 

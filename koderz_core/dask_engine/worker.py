@@ -285,7 +285,7 @@ def _dependencies(asking: Asking, equipment: Equipment, divide: Divide) -> Depen
         divide=divide,
         ledger=Ledger(asking),
         benchmark=asking.benchmark,
-        calls=lambda _dependencies, _voice, slot, place: RemoteCalls(asking, slot, place),
+        calls=lambda _dependencies, _voice, _slot, place: RemoteCalls(asking, place),
     )
 
 

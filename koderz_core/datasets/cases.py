@@ -1,4 +1,4 @@
-"""Runs one method of a ``unittest.TestCase``. This source is appended to such tests and runs in the sandbox.
+"""Runs the methods of a ``unittest.TestCase``. This source is appended to such tests and runs in the sandbox.
 
 So it imports nothing of koderz and contains no assert. ``unittest``'s own runner would catch exceptions that must end a
 program.
@@ -7,6 +7,28 @@ program.
 import unittest
 
 PASSED = "passed"
+_SKIPPED_CLASSES: set[type[unittest.TestCase]] = set()
+
+
+def set_up_class_of_cases(kind: type[unittest.TestCase]) -> None:
+    """As ``unittest`` does before the tests of a class, which may skip all of them."""
+    if _is_skipped(kind):
+        return
+    try:
+        kind.setUpClass()
+    except unittest.SkipTest:
+        _SKIPPED_CLASSES.add(kind)
+
+
+def tear_down_class_of_cases(kind: type[unittest.TestCase]) -> None:
+    """As ``unittest`` does after the tests of a class."""
+    if not _is_skipped(kind):
+        kind.tearDownClass()
+
+
+def _is_skipped(kind: type[unittest.TestCase]) -> bool:
+    """Whether a decorator or ``setUpClass`` skips all tests of a class."""
+    return kind in _SKIPPED_CLASSES or bool(getattr(kind, "__unittest_skip__", False))
 
 
 def outcome_of_case(kind: type[unittest.TestCase], name: str) -> str:
@@ -14,7 +36,7 @@ def outcome_of_case(kind: type[unittest.TestCase], name: str) -> str:
 
     Other exceptions propagate.
     """
-    if getattr(kind, "__unittest_skip__", False):  # its methods do not have the attribute
+    if _is_skipped(kind):
         return PASSED
     case = kind(name)
     try:

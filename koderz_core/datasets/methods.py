@@ -107,9 +107,9 @@ def check_of_methods(source: str, methods: Mapping[str, Sequence[str]], function
     """The tests' source, with a ``check(candidate)`` that runs these methods of its classes, then these functions."""
     lines = ["def check(candidate):\n"]
     for kind, names in methods.items():
-        lines.append(f"    getattr({kind}, '__unittest_skip__', False) or {kind}.setUpClass()\n")
+        lines.append(f"    set_up_class_of_cases({kind})\n")
         lines += [f"    assert outcome_of_case({kind}, {name!r}) == {cases.PASSED!r}\n" for name in names]
-        lines.append(f"    getattr({kind}, '__unittest_skip__', False) or {kind}.tearDownClass()\n")
+        lines.append(f"    tear_down_class_of_cases({kind})\n")
     lines += [f"    assert outcome_of_function({name}) == {cases.PASSED!r}\n" for name in functions]
     return f"{source.rstrip()}\n\n\n{inspect.getsource(cases)}\n\n{''.join(lines)}"
 
@@ -135,7 +135,7 @@ def _require_supported(tree: ast.Module, functions: Sequence[str], field: str) -
                 f"field {field}: {part.name} is an `async def`; write a plain `def` that runs the coroutine with "
                 "asyncio.run"
             )
-        if isinstance(part, ast.FunctionDef) and any(map(_expects_failure, part.decorator_list)):
+        if isinstance(part, ast.FunctionDef | ast.ClassDef) and any(map(_expects_failure, part.decorator_list)):
             raise DataError(
                 f"field {field}: {part.name} is marked as an expected failure, which koderz does not support; "
                 "remove the test"

@@ -8,6 +8,7 @@ import contextlib
 import operator
 import re
 import types
+import unittest
 from collections.abc import Callable, Iterable
 from typing import Any
 
@@ -23,10 +24,6 @@ _OPERATORS: dict[str, Callable[[Any, Any], Any]] = {  # Any: any values
     "in": lambda left, right: left in right,
     "not in": lambda left, right: left not in right,
 }
-
-
-class SkippedError(Exception):
-    """The test is marked to be skipped."""
 
 
 def require_compared(left: Any, operation: str, right: Any, said: Callable[[], object] | None = None) -> None:
@@ -47,7 +44,7 @@ def outcome_of_function(test: Callable[..., object]) -> str:
     for parameters in getattr(test, "parameters", [{}]):
         try:
             test(**parameters)
-        except SkippedError:
+        except unittest.SkipTest:
             return "passed"
         except AssertionError as error:
             said = str(error)  # the program may have raised it, with any text
@@ -123,13 +120,8 @@ def _parametrize(names: Any, values: Iterable[Any], ids: object = None) -> Calla
     return mark
 
 
-def _skip(test: object = "", reason: str = "") -> Any:  # noqa: ARG001 (pytest's)
-    def mark(_test: object) -> Callable[..., None]:
-        def skipped(**_parameters: object) -> None:
-            raise SkippedError
-
-        return skipped
-
+def _skip(test: Any = "", reason: str = "") -> Any:
+    mark = unittest.skip(reason)  # for functions, and for classes and methods of unittest
     return mark(test) if callable(test) else mark
 
 

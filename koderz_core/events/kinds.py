@@ -61,7 +61,7 @@ Why = Literal["interval", "plateau", "repeated_error", "repeated_program", "budg
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkOpened:
-    """The header: everything that the numbers of a benchmark depend on. A later header holds a plan that has grown.
+    """The header: everything that the numbers of a benchmark depend on. A later one has a larger plan or other prices.
 
     ``forked_from``: the benchmark whose plan this one runs again from scratch. ``self_test``: how many checks of the
     sandbox passed when the benchmark was opened, as ``17/17``; empty if none were made. ``runtime``: the runtime of

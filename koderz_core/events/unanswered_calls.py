@@ -10,7 +10,8 @@ cost is derived from the times in the journal:
 * Of the local calls at work at the same time, each has an equal share of the machine, as in ``models/machine.py``.
 * A call never costs more than was reserved for it. Without a reservation its cost is unknown, and so is that of a call
   to a server on another machine.
-* The shards of a merged benchmark ran on machines of their own, so each is read as if it were alone.
+* The shards of a merged benchmark may have run on several machines, so the cost is derived from the journal of each
+  shard, and the merge records it in the header.
 
 Paid calls without an answer have no known cost: whether the provider bills them is not reported.
 """
@@ -20,7 +21,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from koderz_core.addresses import is_loopback
+from koderz_core.addresses import is_loopback, separated
 from koderz_core.events.kinds import (
     AllowanceSet,
     BenchmarkClosed,
@@ -36,7 +37,6 @@ from koderz_core.events.lines import Entry
 from koderz_core.records import Cost, Tier
 from koderz_core.records.completions import MachineRates
 from koderz_core.records.plans import scripted
-from koderz_core.records.shards import number_of
 
 ONE_BY_ONE = "embedded/"  # these models answer one call at a time
 _AT = " at"  # ends the names of conditions that are addresses
@@ -71,8 +71,8 @@ class Unanswered:
 
     ``each``: seconds of the machine that a call at work since the beginning would have had; ``free``: the value of
     ``each`` when an embedded model's latest call ended; ``at``: time of the last entry of an experiment. ``away``:
-    providers with a server on another machine. ``parts``: the shards of a merged journal by number, of ``count``, until
-    the entries of the shards end; ``runs``: when the later runs of such a shard began.
+    providers with a server on another machine. ``known``: while the entries of merged shards are read, the costs of
+    their calls by ``_key``; None in other parts of a journal.
     """
 
     tiers: Mapping[str, Tier] = field(default_factory=dict)
@@ -83,35 +83,27 @@ class Unanswered:
     free: dict[str, float] = field(default_factory=dict)
     at: float = 0.0
     away: frozenset[str] = frozenset()
-    parts: dict[int, Unanswered] = field(default_factory=dict)
-    count: int = 0
-    runs: list[float] = field(default_factory=list)
-
-    @property
-    def under_way(self) -> set[str]:
-        """The experiments with a call under way."""
-        return {*self.calls, *(experiment for part in self.parts.values() for experiment in part.calls)}
+    known: dict[str, Cost] | None = None
 
     def open(self, header: BenchmarkOpened) -> None:
-        """Take the tiers, rates and addresses of a header over."""
+        """Take over the tiers, rates and addresses of a header."""
         self.tiers, self.energy, conditions = header.tiers, header.energy, header.plan.conditions
-        named = {name.removesuffix(_AT): str(urls).split() for name, urls in conditions.items() if name.endswith(_AT)}
-        self.away = frozenset(
-            provider for provider, urls in named.items() if not all(is_loopback(url) for url in urls if "://" in url)
-        )
+        named = {name.removesuffix(_AT): str(urls) for name, urls in conditions.items() if name.endswith(_AT)}
+        self.away = frozenset(name for name, urls in named.items() if not all(map(_is_here, separated(urls))))
 
     def add(self, entry: Entry) -> list[UnansweredCall]:
         """Read the next entry; return the attempts that it ended without an answer."""
         event = entry.event
-        if entry.experiment is not None and (part := self._part(entry.experiment)):
-            return [*part._interrupted_before(entry.at), *part.add(entry)]
         if self._is_boundary(event):
-            ended = self, *self.parts.values()
-            lost = [call for each in ended for experiment in list(each.calls) for call in each._interrupted(experiment)]
+            if isinstance(event, ExperimentStarted) and self.known is not None:
+                ended = [event.experiment.id]  # the other shards continue
+            else:
+                ended = list(self.calls)
+            lost = [call for experiment in ended for call in self._interrupted(experiment)]
             if isinstance(event, BenchmarkOpened):
                 self._begin(event)
             elif isinstance(event, BenchmarkClosed):
-                self.parts = {}
+                self.known = None
             return lost
         if entry.experiment is None:
             return []
@@ -121,25 +113,12 @@ class Unanswered:
         return [] if entry.ordinal is None else list(self._of_call(event, entry.experiment, entry.ordinal))
 
     def _begin(self, header: BenchmarkOpened) -> None:
-        is_first = not self.tiers
+        is_first = not (self.tiers or self.at)  # a later header belongs to a run of the whole benchmark
         self.open(header)
-        if header.merged and is_first:  # a later header belongs to a run of the whole benchmark
-            self.count = header.merged[0].count
-            shards = header.merged if self.count else ()  # unknown in older journals
-            self.parts = {shard.number: Unanswered(runs=list(shard.runs)) for shard in shards}
-            for part in self.parts.values():
-                part.open(header)
-
-    def _part(self, experiment: str) -> Unanswered | None:
-        """The shard that an experiment belongs to; None if the journal is not in the part that was merged."""
-        return self.parts.get(number_of(experiment, self.count)) if self.parts else None
-
-    def _interrupted_before(self, at: float) -> Iterator[UnansweredCall]:
-        """The calls of this shard that were under way when it was run again, before the time ``at``."""
-        while self.runs and self.runs[0] <= at:
-            del self.runs[0]
-            for experiment in list(self.calls):
-                yield from self._interrupted(experiment)
+        shards = header.merged or ()
+        if shards and is_first and all(shard.lost is not None for shard in shards):
+            calls = [call for shard in shards for call in shard.lost or ()]
+            self.known = {_key(call.experiment, call.ordinal, call.attempt): call.cost for call in calls}
 
     def _is_boundary(self, event: Event) -> bool:
         """Whether every call under way has ended: the benchmark was closed, or another process continues it."""
@@ -160,16 +139,14 @@ class Unanswered:
         share = 0.0 if before is None else self._close(experiment, ordinal, before)
         if isinstance(event, CallStarted):
             if before is not None:
-                yield self._unanswered(experiment, ordinal, before, self._cost(before, share), interrupted=True)
+                yield self._unanswered(experiment, ordinal, before, share)
             self._open(experiment, ordinal, event)
         elif isinstance(event, CallFailed) and before is not None:
-            cost = event.cost or self._cost(before, share)
-            yield self._unanswered(experiment, ordinal, before, cost, interrupted=False)
+            yield self._unanswered(experiment, ordinal, before, share, event)
 
     def _interrupted(self, experiment: str) -> Iterator[UnansweredCall]:
         for ordinal, call in list(self.calls.get(experiment, {}).items()):
-            cost = self._cost(call, self._close(experiment, ordinal, call))
-            yield self._unanswered(experiment, ordinal, call, cost, interrupted=True)
+            yield self._unanswered(experiment, ordinal, call, self._close(experiment, ordinal, call))
 
     def _open(self, experiment: str, ordinal: int, event: CallStarted) -> None:
         here = event.model.partition("/")[0] not in self.away and not scripted([event.model])  # a script does no work
@@ -204,6 +181,25 @@ class Unanswered:
         return cost
 
     def _unanswered(
-        self, experiment: str, ordinal: int, call: OpenCall, cost: Cost | None, *, interrupted: bool
+        self, experiment: str, ordinal: int, call: OpenCall, seconds: float, failed: CallFailed | None = None
     ) -> UnansweredCall:
-        return UnansweredCall(experiment, ordinal, call.attempt, call.model, cost, interrupted)
+        """``failed``: how the call ended; None: it was interrupted."""
+        cost = failed.cost if failed else None
+        if cost is None and self.known is not None:
+            cost = self.known.get(_key(experiment, ordinal, call.attempt))
+        elif cost is None:
+            cost = self._cost(call, seconds)
+        return UnansweredCall(experiment, ordinal, call.attempt, call.model, cost, interrupted=failed is None)
+
+
+def _key(experiment: str, ordinal: int, attempt: int) -> str:
+    """The place of an attempt, as a key that JSON may have."""
+    return f"{experiment} {ordinal} {attempt}"
+
+
+def _is_here(url: str) -> bool:
+    """Whether a recorded address is on this machine. A bundle masks the hosts of all other addresses."""
+    try:
+        return is_loopback(url if "://" in url else f"http://{url}")
+    except ValueError:
+        return False

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from koderz_core.config import Settings
-from koderz_core.models.capabilities import ASSUMED, LEVELS, MILLION, SERVED, Capabilities, thinker
+from koderz_core.models.capabilities import ASSUMED, LEVELS, MILLION, SERVED, THOUGHTS, Capabilities, thinker
+from koderz_core.models.connection import is_at
 from koderz_core.models.openai_compatible import compatible
 from koderz_core.models.provider import Advice, Key
 
@@ -12,6 +13,8 @@ from koderz_core.models.provider import Advice, Key
 _SOURCE = "OpenAI's API reference, November 2026"
 _SOME = ("none", *LEVELS, "xhigh")
 _THOUGHTS = 25_000  # OpenAI's guide to reasoning advises to leave at least this for thoughts and answer
+# Those that always think: all that koderz does not know as models that think only if asked to (anthropic.py).
+_CLAUDE = r"claude-(?!3|(opus|sonnet|haiku)-4|opus-5(-\d{8})?$|(sonnet|haiku)-5).*"
 
 
 def _gpt(context: int | None, effort: tuple[str, ...] = (), *, thinks: bool = False) -> Capabilities:
@@ -32,9 +35,10 @@ def _gpt(context: int | None, effort: tuple[str, ...] = (), *, thinks: bool = Fa
 
 
 def _priciest_tier(settings: Settings) -> str | None:
-    if not PROVIDER.at_home(settings):
-        return None  # no other server is asked for a tier
-    return "priority" if settings.openai_service_tier == "auto" else settings.openai_service_tier
+    """Only OpenAI's own addresses are asked for a tier. Calls to all others have the standard price."""
+    tier = "priority" if settings.openai_service_tier == "auto" else settings.openai_service_tier
+    is_asked = [is_at(url, PROVIDER.home) for url in PROVIDER.urls(settings)]
+    return tier if all(is_asked) or (tier == "priority" and any(is_asked)) else None
 
 
 PROVIDER = compatible(
@@ -80,9 +84,13 @@ PROVIDER = compatible(
         (r"(ft:)?gpt-4(o|-turbo).*", _gpt(128_000)),
         (r"(ft:)?gpt-3\.5.*", _gpt(16_385)),
         (r"(ft:)?(gpt-4|chatgpt-).*", _gpt(None)),
-        # Other publishers' models that think unless asked not to, behind a router or at their own address.
-        (r"gemini-(2\.5-(?!flash-lite)|[3-9]).*", thinker(_THOUGHTS, ASSUMED)),
+        # Other publishers' models that think by default, behind a router or at their own address.
+        (r"gemini-(2\.5-(?!flash-lite)|[3-9]|(flash|pro)-latest).*", thinker(_THOUGHTS, ASSUMED)),
         (r"grok-(?!.*non-reasoning)([4-9]|3-mini|code).*", thinker(_THOUGHTS, ASSUMED)),
+        (
+            _CLAUDE,
+            Capabilities(temperature=False, top_p=False, thinking="always", thinking_tokens=THOUGHTS, source=ASSUMED),
+        ),
         *SERVED,
     ),
     priciest_tier=_priciest_tier,

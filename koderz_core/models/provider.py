@@ -18,8 +18,6 @@ Programs = Callable[[], Mapping[str, str]]
 """Returns a correct program for each problem, by the problem's text in prompts. Only scripted models call it."""
 NO_KEY = "local-servers-ask-for-none"
 """Sent if no key is set: the official clients require a key, and would otherwise look for one in the environment."""
-
-
 SEEDLESS = ("api.mistral.ai", "generativelanguage.googleapis.com")
 """Servers that refuse every request with the field ``seed``."""
 

@@ -202,8 +202,9 @@ class Server:
 
     def _cure(self, status: int) -> str:
         key = self.advice.key.replace("MODEL", self.card.name)
-        suspects = f"check the name of the model, {self.advice.context}, and {self.advice.variable}"
-        refused = f"The server does not accept the request: {suspects}."
+        suspects = f"check the name of the model, {self.advice.context}, {self.advice.variable}"
+        parameters = f"the parameters that koderz sends (`koderz models show {self.card.id}`; models.toml changes them)"
+        refused = f"The server does not accept the request: {suspects}, and {parameters}."
         cures = {
             401: key,
             402: "The account has no credit left.",

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from koderz_core.errors import PlanError
+from koderz_core.records.completions import Cost
 
 MOST_SHARDS = 1_000
 """The most shards of one benchmark: a merge has the journals of all of them open at the same time."""
@@ -34,8 +35,8 @@ class Shard:
             )
 
     def holds(self, experiment: str) -> bool:
-        """Whether an experiment (by id) belongs to this shard."""
-        return number_of(experiment, self.count) == self.number
+        """Whether an experiment (by id) belongs to this shard. The id is a hash, so the parts are about equal."""
+        return int(experiment.removeprefix("exp_"), 16) % self.count == self.number - 1
 
     @property
     def share_usd(self) -> float | None:
@@ -55,12 +56,24 @@ class Shard:
 
 
 @dataclass(frozen=True, slots=True)
+class LostCall:
+    """An attempt of a shard that ended without an answer, and its cost, which follows from the times in the journal.
+
+    Only the shard's own journal shows these times: the merged journal contains the work of several machines.
+    """
+
+    experiment: str
+    ordinal: int
+    attempt: int
+    cost: Cost
+
+
+@dataclass(frozen=True, slots=True)
 class MergedShard:
     """A shard of a merged benchmark: the SHA-256 of its journal, its experiments, its budget and what it spent.
 
     ``usd`` None: it had no budget. Calls whose end is unknown count as spent with the highest cost they can have.
-    ``count``: the number of all shards; ``runs``: the times at which it was run again. Earlier versions of koderz
-    recorded neither.
+    ``lost``: the calls whose cost the shard's journal does not record; None in journals of earlier versions of koderz.
     """
 
     number: int
@@ -69,18 +82,12 @@ class MergedShard:
     without_result: int
     usd: float | None
     spent_usd: float
-    count: int = 0
-    runs: tuple[float, ...] = ()
+    lost: tuple[LostCall, ...] | None = None
 
     @property
     def left_usd(self) -> float | None:
         """The part of its budget that the shard did not spend; None without a budget."""
         return None if self.usd is None else max(0.0, self.usd - self.spent_usd)
-
-
-def number_of(experiment: str, count: int) -> int:
-    """The number of the shard, of ``count``, with an experiment (by id). Ids are hashes, so shards are about equal."""
-    return int(experiment.removeprefix("exp_"), 16) % count + 1
 
 
 def shard_in(name: str) -> tuple[str, Shard] | None:

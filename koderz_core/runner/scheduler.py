@@ -250,33 +250,32 @@ class Slot:
         self._scheduler = scheduler
         self.names: frozenset[Target] = frozenset({None, configuration, experiment})
         self.needs, self.models, self.problem = needs, models, problem
-        self._paused = 0.0  # seconds of all pauses that have ended
-        self._paused_at: float | None = None  # when the present pause began
+        # Seconds of the pauses that ended, and when the present one began: one value, because other threads read it.
+        self._pauses: tuple[float, float | None] = (0.0, None)
         self._waiting_calls = 0  # calls of this experiment that wait and need no slot
         self._turn = threading.Lock()  # guards all that changes, and the one slot of all concurrent calls
 
     @property
     def paused_seconds(self) -> float:
         """How long it has waited, including a pause that has not ended."""
-        since = self._paused_at
-        return self._paused + (0.0 if since is None else time.monotonic() - since)
+        ended, since = self._pauses
+        return ended if since is None else ended + time.monotonic() - since
 
-    @contextmanager
-    def _pause(self, since: float | None = None) -> Iterator[None]:
-        """The time inside counts as paused, or the time since ``since``, also if the experiment is stopped inside."""
-        self._paused_at = begin = time.monotonic() if since is None else since
-        try:
-            yield
-        finally:
-            self._paused_at = None
-            self._paused += time.monotonic() - begin
+    def _begin_pause(self) -> None:
+        self._pauses = self._pauses[0], time.monotonic()
+
+    def _end_pause(self) -> None:
+        self._pauses = self.paused_seconds, None
 
     def step(self) -> None:
         """Return when the next step may be taken. Raises Cancelled."""
         with self._turn:
             if not self._waiting_calls:
-                with self._pause():
+                self._begin_pause()
+                try:
                     self._scheduler.step(self)
+                finally:  # a pause that a stop ends is a pause too
+                    self._end_pause()
         self.check()
 
     @contextmanager
@@ -285,7 +284,7 @@ class Slot:
         with self._turn:
             self._waiting_calls += 1
             if self._waiting_calls == 1:
-                self._paused_at = time.monotonic()
+                self._begin_pause()
                 self._scheduler.release_of(self)
         try:
             yield
@@ -293,8 +292,10 @@ class Slot:
             with self._turn:
                 self._waiting_calls -= 1
                 if not self._waiting_calls:
-                    with self._pause(self._paused_at):
+                    try:
                         self._scheduler.reacquire(self)
+                    finally:
+                        self._end_pause()
 
     def wait(self, seconds: float) -> None:
         """Return when the next step may be taken, after at least ``seconds``. Raises Cancelled when it is stopped."""

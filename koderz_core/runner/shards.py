@@ -20,18 +20,20 @@ from koderz_core.events import (
     AllowanceSet,
     BenchmarkClosed,
     BenchmarkOpened,
+    CallFailed,
     Entry,
     Event,
     ExperimentFinished,
     TextStored,
     encode,
 )
+from koderz_core.events.unanswered_calls import Unanswered
 from koderz_core.files import replace_file, replacement, sha256_of
 from koderz_core.journal import acquire, holder, read
 from koderz_core.journal.annotations import annotations_file
 from koderz_core.journal.checking import Line, lines
 from koderz_core.records import Allowance, Budget, Plan
-from koderz_core.records.shards import MergedShard, Shard, shard_in
+from koderz_core.records.shards import LostCall, MergedShard, Shard, shard_in
 from koderz_core.runner.budget import PICO, Spending
 from koderz_core.runner.header import header_then
 from koderz_core.runner.history import History
@@ -138,7 +140,8 @@ def _part(path: Path) -> _Part:
     history, spending, header = History(), Spending(), None
     ends: dict[str, tuple[str, str | None]] = {}
     times: list[float] = []
-    runs: list[float] = []
+    lost: list[LostCall] = []
+    unanswered = Unanswered()
     experiments: set[str] = set()
     concurrency = 1
     for entry in _entries(path):
@@ -146,10 +149,10 @@ def _part(path: Path) -> _Part:
         spending.add(entry)
         experiments.update([entry.experiment] if entry.experiment else [])
         _check_text(entry.event, path)
-        header = header_then(header, entry.event)
+        lost += _lost(unanswered, entry)
+        header = _header_then(header, entry.event)
         if isinstance(entry.event, AllowanceSet):
             concurrency = entry.event.after.concurrency
-            runs += [entry.at] if entry.event.before is None else []
         elif isinstance(entry.event, ExperimentFinished) and entry.experiment:
             history.outcomes[entry.experiment] = entry.event.outcome
             if history.is_final(entry.experiment):
@@ -165,10 +168,24 @@ def _part(path: Path) -> _Part:
         raise PlanError(f"{path} contains the experiment {min(strangers)}, which does not belong to {shard.name}.")
     spent = sum(spending.total().values()) / PICO
     without = sum(not history.is_final(experiment.id) for experiment in planned)
-    record = MergedShard(
-        shard.number, sha256_of(path), len(planned), without, plan.budget.usd, spent, shard.count, tuple(runs[1:])
-    )
+    lost += _lost(unanswered, Entry(times[-1], BenchmarkClosed("stopped")))  # the calls that have no end
+    record = MergedShard(shard.number, sha256_of(path), len(planned), without, plan.budget.usd, spent, tuple(lost))
     return _Part(path, header, shard, ends, record, concurrency, *times)
+
+
+def _lost(unanswered: Unanswered, entry: Entry) -> Iterator[LostCall]:
+    """The calls that this entry of a shard ends without an answer, if the entry does not record their cost."""
+    is_recorded = isinstance(entry.event, CallFailed) and entry.event.cost is not None
+    for call in unanswered.add(entry):
+        if call.cost is not None and not is_recorded:
+            yield LostCall(call.experiment, call.ordinal, call.attempt, call.cost)
+
+
+def _header_then(before: BenchmarkOpened | None, event: Event) -> BenchmarkOpened | None:
+    """As ``header_then``, but a shard that was resumed at other prices keeps the header that all shards have."""
+    if before and isinstance(event, BenchmarkOpened) and event.plan == before.plan:
+        return before
+    return header_then(before, event)
 
 
 def _check_text(event: Event, path: Path) -> None:

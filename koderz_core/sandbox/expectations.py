@@ -103,11 +103,11 @@ def expectations(tree: ast.Module) -> list[Expectation]:
     definitions = _definitions(tree)
     tests = [method_of(test) for test in asserts_in(tree)]
     nodes = [definitions.get(test) if test else None for test in tests]
-    may_skip = any(node.decorator_list or _skips(node) for node in tree.body if isinstance(node, ast.ClassDef))
+    skipping = _skipping(tree)
     found = [
-        _Search(node, may_skip=may_skip or _skips(node)).last(place, node.body)
-        for place, node in enumerate(nodes)
-        if node and sum(other is node for other in nodes) == 1
+        _Search(node, may_skip=test[0] in skipping or _uses(node, skipping)).last(place, node.body)
+        for place, (test, node) in enumerate(zip(tests, nodes, strict=True))
+        if test and node and sum(other is node for other in nodes) == 1
     ]
     known = [expectation for expectation in found if expectation]
     # One change of each test: a second one could hide what the first one shows.
@@ -154,9 +154,29 @@ def _definitions(tree: ast.Module) -> dict[tuple[str, str], ast.FunctionDef]:
     return found
 
 
-def _skips(node: ast.AST) -> bool:
-    """Whether something in it may skip a test, which passes then, whatever it expects."""
-    return any(getattr(part, "attr", getattr(part, "id", "")) in _SKIPS for part in ast.walk(node))
+def _skipping(tree: ast.Module) -> set[str]:
+    """The names of classes and functions that may skip a test, which then passes whatever it expects.
+
+    A derived class with a decorator, such as ``unittest.skipIf``, may skip its tests. So may a class or a function that
+    uses one of these names.
+    """
+    nodes = [node for node in tree.body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+    derived = (node for node in nodes if isinstance(node, ast.ClassDef) and node.bases)
+    found = {*_SKIPS, *(node.name for node in derived if node.decorator_list)}
+    while more := {node.name for node in nodes if _uses(node, found)} - found:
+        found |= more
+    return found
+
+
+def _uses(node: ast.ClassDef | ast.FunctionDef, names: set[str]) -> bool:
+    """Whether a function, or a class apart from its tests, uses one of these names or skips a test itself."""
+    parts: list[ast.AST] = [node]
+    if isinstance(node, ast.ClassDef):
+        tests = [part for part in node.body if isinstance(part, ast.FunctionDef) and part.name.startswith("test")]
+        parts = [part for part in ast.iter_child_nodes(node) if part not in tests]
+    inside = [inner for part in parts for inner in ast.walk(part)]
+    skips = any(isinstance(inner, ast.Attribute) and inner.attr in _SKIPS for inner in inside)
+    return skips or any(isinstance(inner, ast.Name) and inner.id in names for inner in inside)
 
 
 class _Search:

@@ -114,7 +114,7 @@ def begin_fold(con: DuckDBPyConnection, journal: str, entries: Sequence[Entry], 
     opened = [entry.event.benchmark for entry in entries if isinstance(entry.event, BenchmarkOpened)]
     started = {entry.event.experiment.id for entry in entries if isinstance(entry.event, ExperimentStarted)}
     named = {entry.experiment for entry in entries if entry.experiment is not None}
-    experiments = sorted({*started, *named, *unanswered.under_way})
+    experiments = sorted({*started, *named, *unanswered.calls})
     texts = [entry.event.sha256 for entry in entries if isinstance(entry.event, TextStored)]
     benchmarks = _rows(con, "benchmarks", "select * from benchmarks where id = ?", [before.benchmark])
     calls = _rows(con, "calls", _LAST_ATTEMPTS, [experiments])

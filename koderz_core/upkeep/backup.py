@@ -1,9 +1,9 @@
 """Backups: a zip of files with a manifest that describes each file; writing, checking and restoring one.
 
-A backup contains journals, labels, pins, problems of the user with the trees of repositories, settings and memories. It
-leaves out the index, caches, published datasets and weights, which koderz can rebuild or download. It is written and
-verified as a whole or not at all. A restore checks every file before it puts the first one into place, and never
-overwrites a file.
+A backup contains journals, labels, pins, problems of the user with the trees of repositories, fitted selectors,
+settings and memories. It leaves out the index, caches, published datasets and weights, which koderz can rebuild or
+download. It is written and verified as a whole or not at all. A restore checks every file before it puts the first one
+into place, and never overwrites a file.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ SETTINGS = ("settings.toml", "models.toml")
 _NAMES = re.compile(
     r"(workbench/)?journals/[A-Za-z0-9_-]{1,100}\.(jsonl|pin)|labels/[A-Za-z0-9_-]{1,100}\.jsonl|"
     r"problems/(typed-[0-9a-f]{12}\.jsonl|(fix|ask)-[0-9a-f]{12}\.json)|datasets/own-[A-Za-z0-9_-]{1,60}\.jsonl|"
-    r"trees/[0-9a-f]{64}\.tar\.gz|selectors/[A-Za-z0-9][A-Za-z0-9._-]{0,59}@[0-9a-f]{12}\.json|settings\.toml|models\.toml|cortex\.db",
+    r"trees/[0-9a-f]{64}\.tar\.gz|selectors/[A-Za-z0-9][A-Za-z0-9._-]{0,59}@[0-9a-f]{12}\.json|"
+    r"settings\.toml|models\.toml|cortex\.db",
     re.ASCII,
 )
 _PATTERNS = (

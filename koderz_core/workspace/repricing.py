@@ -24,6 +24,7 @@ from koderz_core.models.models_file import StatedPrice, prices_in
 from koderz_core.models.pricing import by_statement
 from koderz_core.records import Cost, Tier, Usage
 from koderz_core.records.completions import JOULES_PER_KWH, MachineRates
+from koderz_core.records.shards import MergedShard
 from koderz_core.workspace.workspace import Workspace
 
 _WATTS = re.compile(r"([0-9.e+-]+) W at ")  # the source of a local price without measured GPUs
@@ -171,7 +172,14 @@ class _Change:
         stated = {"local_watts": self._how.watts, "usd_per_kwh": self._how.usd_per_kwh}
         other = recorded | {name: value for name, value in stated.items() if value is not None}
         self._tiers, self._before, self._rates = event.tiers, MachineRates(**recorded), MachineRates(**other)
+        if event.merged:
+            event = replace(event, merged=tuple(map(self._shard, event.merged)))
         return replace(event, energy=other if event.energy else event.energy, price_version=self._version(event))
+
+    def _shard(self, shard: MergedShard) -> MergedShard:
+        """A merged shard with other costs of the calls whose cost its journal does not record."""
+        lost = [replace(call, cost=self._how.of_energy(call.cost, self._rates)) for call in shard.lost or ()]
+        return shard if shard.lost is None else replace(shard, lost=tuple(lost))
 
     def _version(self, event: BenchmarkOpened) -> str:
         """The mark, after the recorded version if a model keeps its price: a comparison warns of different ones."""

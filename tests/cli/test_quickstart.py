@@ -62,6 +62,34 @@ def test_a_model_that_is_served_here_is_used(koderz: Any) -> None:
     assert f"All data is stored in {load_settings().home}" in said.out
 
 
+@pytest.mark.usefixtures("ollama")
+def test_a_second_quickstart_retries_what_ended_with_an_error(koderz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(handler: BaseHTTPRequestHandler) -> None:
+        handler.rfile.read(int(handler.headers["Content-Length"]))
+        handler.send_error(404)
+
+    answer = Ollama.do_POST
+    monkeypatch.setattr(Ollama, "do_POST", refuse)
+    assert koderz("quickstart", "--no-ui", "--quiet").code != 0
+    monkeypatch.setattr(Ollama, "do_POST", answer)
+    again = koderz("quickstart", "--no-ui", "--quiet")
+    assert (again.code, "--retry-errors" in again.err) == (0, False)
+    assert {row["outcome"] for row in koderz("results", "--experiments", "--json").json} <= {"solved", "unsolved"}
+
+
+@pytest.mark.usefixtures("ollama")
+def test_a_model_that_is_served_here_but_not_allowed_is_not_used(
+    koderz: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("KODERZ_ALLOWED_MODELS", "embedded/qwen2.5-coder-0.5b")
+    monkeypatch.setenv("KODERZ_MODELS_DIR", str(tmp_path / "models"))
+    monkeypatch.setenv("KODERZ_OFFLINE", "1")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    said = koderz("quickstart", "--no-ui")
+    assert said.code == 3
+    assert "Neither Ollama nor LM Studio serves an allowed model on this machine." in said.out
+
+
 def test_without_any_model_it_says_what_to_do_by_hand(
     koderz: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
 ) -> None:

@@ -137,6 +137,11 @@ def test_a_merge_keeps_labels_and_notes(koderz: Any, two: Path) -> None:
     assert koderz("label", end, "odd", "--data-dir", two).code == 0
     koderz("merge", two, "--data-dir", two)
     assert end in koderz("results", "--label", "odd", "--data-dir", two).out
+    table = ("export", "--table", "labels", "--columns", "experiment,text", "--out", "-", "--data-dir", two)
+    assert koderz(*table).out.count(end) == 1  # not once more for its shard
+    koderz("label", end, "--remove", "odd", "--data-dir", two)
+    assert end not in koderz(*table).out
+    assert koderz("label", "--json", "--data-dir", two).json == []
 
 
 def test_without_a_shard_only_a_partial_merge_is_made_and_resume_runs_the_rest(

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from chat_server import Answer, Server, says, serving_chat, streams
+from chat_server import Answer, Server, says, sends, serving_chat, streams
 from scripted_server import claude_says, claude_streams
 
 from koderz_core import open_workspace
@@ -110,6 +110,22 @@ def test_the_budget_holds_and_the_same_command_never_lowers_it(
     assert again.code == 0, again.err
     assert "this deviation" not in again.err
     assert "Result:" in again.out
+
+
+def test_the_same_command_retries_what_ended_with_an_error_as_its_registration_says(
+    koderz: Any, provider: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.chdir(tmp_path)
+    study, answer = (*SMALL, "--frontier", OPENAI), provider.answer
+    provider.answer = sends(400, {})
+    assert koderz(*study).code != 0
+    ended = ("results", "--experiments", "--json")
+    assert "error" in {row["outcome"] for row in koderz(*ended).json}
+    provider.answer = answer
+    again = koderz(*study)
+    assert (again.code, "--retry-errors" in again.err) == (0, False), again.err
+    assert {row["outcome"] for row in koderz(*ended).json} <= {"solved", "unsolved"}
 
 
 def test_what_would_make_the_study_useless_is_refused_before_the_first_call(

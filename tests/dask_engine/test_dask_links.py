@@ -20,11 +20,13 @@ pytest.importorskip("distributed")
 from koderz_core.config import Settings, load_settings
 from koderz_core.dask_engine import link as links
 from koderz_core.dask_engine.link import Entrance, Link, connect
-from koderz_core.dask_engine.messages import begin
+from koderz_core.dask_engine.messages import Answered, AskStep, begin, fault_of
 from koderz_core.dask_engine.owner import Owner, Site
 from koderz_core.dask_engine.performance import Performance, Turn
+from koderz_core.dask_engine.proxies import Asking, RemoteSlot
 from koderz_core.dask_engine.worker import Joining, WorkerSite
 from koderz_core.datasets import load
+from koderz_core.errors import Cancelled
 from koderz_core.grading.testsets import Split, TestPolicy, split
 from koderz_core.records import Configuration, DatasetOrigin, Experiment
 from koderz_core.runner.experiment import Task
@@ -82,6 +84,19 @@ def test_an_experiment_that_cannot_be_sent_ends_and_its_worker_is_free() -> None
     assert isinstance(performance.outcome.get(timeout=10), KeyError)
     assert [type(message).__name__ for message in sent] == ["Gone"]
     owner.close()
+
+
+def test_a_worker_learns_how_long_a_pause_was_that_a_stop_ended() -> None:
+    def answer(question: AskStep) -> None:
+        asking.take(Answered(question.run, question.number, 7.5, fault=fault_of(Cancelled("stopped"))))
+
+    link = SimpleNamespace(halting=True, lost=threading.Event(), send=answer)
+    asking = Asking(link, 1, "bench_1", {})  # type: ignore[arg-type]
+    slot = RemoteSlot(asking, "c", "e", paused_before=2.0)
+    assert slot.paused_seconds == 0.0
+    with pytest.raises(Cancelled):
+        slot.step()
+    assert slot.paused_seconds == 5.5
 
 
 def test_a_worker_on_the_owners_machine_gets_divided_tests_once_and_another_machine_measures_its_own_limits(

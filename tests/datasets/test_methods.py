@@ -30,6 +30,8 @@ def test_raises():
 def test_near():
     assert year(0.1) + 0.2 == pytest.approx(0.3)
     assert [0.1 + 0.2] == pytest.approx([0.3]) and 0.31 != pytest.approx(0.3)
+    assert 1000000.5 != pytest.approx(1e6, rel=0, abs=0.01) and 1.0000005 != pytest.approx(1.0, rel=0)
+    assert 1000000.5 == pytest.approx(1e6, rel=0, abs=1) and 1.0000005 == pytest.approx(1.0)
 """
 
 
@@ -121,6 +123,38 @@ def test_the_code_of_a_helper_file_is_part_of_the_tests() -> None:
     assert outcomes(tests, year=year) == [True]
 
 
+UNITTEST = "class LeapTest(unittest.TestCase):\n"
+WRONG = "    def test_one(self):\n        self.assertTrue(year(1900))\n"
+FAILING = "    @classmethod\n    def {}(cls):\n        raise {}\n"
+
+
+@pytest.mark.parametrize(
+    "marked",
+    [
+        f"@unittest.skip('later')\n{UNITTEST}{FAILING.format('setUpClass', 'OSError')}{WRONG}",
+        f"@unittest.skipIf(True, '')\n{UNITTEST}{FAILING.format('tearDownClass', 'OSError')}{WRONG}",
+        f"@pytest.mark.skip(reason='later')\n{UNITTEST}{WRONG}",
+        f"@unittest.skip('later')\nclass Base(unittest.TestCase):\n    pass\nclass LeapTest(Base):\n{WRONG}",
+        f"{UNITTEST}{FAILING.format('setUpClass', 'unittest.SkipTest')}{WRONG}",
+        f"{UNITTEST}    @unittest.skip('later')\n{WRONG}",
+        f"{UNITTEST}    @pytest.mark.skip\n{WRONG}",
+        "@unittest.skip('later')\ndef test_one():\n    assert year(1900)\n",
+        "def test_one():\n    raise unittest.SkipTest('later')\n",
+    ],
+)
+def test_a_skipped_test_passes_as_unittest_and_pytest_let_it(marked: str) -> None:
+    tests = module_tests(f"import unittest\nimport pytest\nfrom leap import year\n{marked}", "leap")
+    assert outcomes(tests, year=year) == [True]
+
+
+def test_a_class_that_does_not_skip_runs_beside_one_that_does() -> None:
+    skipped = f"{UNITTEST}{FAILING.format('setUpClass', 'unittest.SkipTest')}{WRONG}"
+    derived = "class Derived(LeapTest):\n    @classmethod\n    def setUpClass(cls):\n        pass\n"
+    unmarked = "@unittest.skipIf(False, '')\nclass Other(Derived):\n    pass\n"
+    text = f"import unittest\nfrom leap import year\n{skipped}{derived}{unmarked}"
+    assert outcomes(module_tests(text, "leap"), year=year) == [True, False, False]
+
+
 def test_tests_that_run_themselves_do_not() -> None:
     text = CASE.format("from leap import year", "year(2000)") + "\nif __name__ == '__main__':\n    unittest.main()\n"
     assert "unittest.main" not in module_tests(text, "leap").source
@@ -151,6 +185,14 @@ def test_tests_that_run_themselves_do_not() -> None:
         (
             "from leap import year\nasync def test_a():\n    year(1)\ndef test_b():\n    pass\n",
             "test_a is an `async def`",
+        ),
+        (
+            CASE.format("from leap import year\n@unittest.expectedFailure", "year(1)"),
+            "LeapTest is marked as an expected failure, which koderz does not support",
+        ),
+        (
+            "from unittest import expectedFailure\nfrom leap import year\n@expectedFailure\ndef test_a(): year(1)\n",
+            "test_a is marked as an expected failure, which koderz does not support",
         ),
     ],
 )

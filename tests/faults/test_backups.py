@@ -42,15 +42,16 @@ def test_what_was_backed_up_is_there_after_restoring_with_its_memories(
     assert "a" in koderz("cortex", "recall", "learnt", "--data-dir", tmp_path / "new").out
 
 
-def test_tasks_of_the_workbench_and_own_problems_are_in_a_backup(
+def test_tasks_of_the_workbench_own_problems_and_selectors_are_in_a_backup(
     home: Path, journal: Path, tmp_path: Path, koderz: Any
 ) -> None:
     names = ("workbench/journals/bench_0123456789ab.jsonl", "problems/fix-0123456789ab.json")
     names += ("datasets/own-standard-0123456789ab.jsonl", f"trees/{'0' * 64}.tar.gz")
+    names += ("selectors/study.of-2_models@0123456789ab.json",)
     for name in names:
         (home / name).parent.mkdir(parents=True, exist_ok=True)
         (home / name).write_bytes(journal.read_bytes())
-    assert koderz("backup", tmp_path / "a.zip").code == 0
+    assert "1 selector" in koderz("backup", tmp_path / "a.zip").out
     assert koderz("restore", tmp_path / "a.zip", "--data-dir", tmp_path / "new").code == 0
     assert listing(tmp_path / "new") >= set(names)
 

@@ -92,6 +92,18 @@ def test_pruning_deletes_what_no_option_keeps(
     assert {number for number, path in enumerate(aged) if not path.exists()} == gone
 
 
+def test_the_shards_of_a_merged_benchmark_count_with_it_and_go_with_it(aged: list[Path], koderz: Any) -> None:
+    shards = [aged[0].with_name(f"{aged[0].stem}-{number}-of-2.jsonl") for number in (1, 2)]
+    for shard in shards:
+        shutil.copy2(aged[0], shard)
+    assert koderz("prune", "--keep", "3", "--yes").code == 0
+    assert [path.exists() for path in (*aged, *shards)] == [True, True, True, False, True, True]
+    koderz("pin", shards[1].stem)
+    said = koderz("prune", "--keep", "0", "--yes").out
+    assert [path.exists() for path in (*aged, *shards)] == [False, False, False, False, False, True]
+    assert said.index(f"Deleted {shards[0].stem}:") < said.index(f"Deleted {aged[0].stem}:")
+
+
 def test_pruning_keeps_pins_and_what_runs_and_begins_with_telling(aged: list[Path], koderz: Any) -> None:
     koderz("pin", "bench_3")
     writer = Journal(aged[2])

@@ -194,6 +194,17 @@ def test_a_running_model_made_for_coding_is_preferred(ollama: object, lmstudio: 
         assert first_ready_local(settings) == first
 
 
+@pytest.mark.parametrize(
+    ("allowed", "first"),
+    [("ollama/llama3.2:3b", "ollama/llama3.2:3b"), ("embedded/qwen2.5-coder-0.5b", None), ("openai/gpt-4o", None)],
+)
+def test_of_the_running_models_only_an_allowed_one_is_chosen(allowed: str, first: str | None) -> None:
+    models = {"models": [{"name": "qwen2.5-coder:7b"}, {"name": "llama3.2:3b"}]}
+    with serving({"/api/tags": models}) as one, serving({"/v1/models": LMSTUDIO}) as two:
+        settings = load_settings(ollama_base_url=one, lmstudio_base_url=f"{two}/v1", allowed_models=allowed)
+        assert first_ready_local(settings) == first
+
+
 OLLAMA_AWAY = Availability("ollama/*", "local", False, "nothing answers", "ollama serve")
 OLLAMA_THERE = Availability("ollama/llama3:8b", "local", True, "served now", "")
 PAID = Availability("openai/gpt-4o", "frontier", True, "a key is set", "")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from chat_server import Answer, says, serving_chat
 from scripted_server import QWEN, ask_through, claude_says, ollama_says
@@ -81,6 +83,55 @@ def test_behind_another_address_the_limit_has_the_name_that_everybody_knows() ->
     proxy = load_settings(openai_base_url="https://proxy.example/v1")
     assert capabilities_of("openai/gpt-6-luna", load_settings()).max_tokens_parameter == "max_completion_tokens"
     assert capabilities_of("openai/gpt-6-luna", proxy).max_tokens_parameter == "max_tokens"
+
+
+ROUTER = "https://router.example/v1"
+THINKS = Sampling(None, None, 1000 + 25_000, 7)
+
+
+@pytest.mark.parametrize(
+    ("model", "sent"),
+    [
+        ("openai/openai/gpt-5", THINKS),
+        ("openai/openai/o3", THINKS),
+        ("openai/google/gemini-2.5-pro", replace(THINKS, temperature=0.8, top_p=0.95)),
+        ("openai/google/gemini-2.5-flash-lite", Sampling(0.8, 0.95, 1000, 7)),
+        ("openai/x-ai/grok-4", replace(THINKS, temperature=0.8, top_p=0.95)),
+        ("openai/x-ai/grok-4-fast-non-reasoning", Sampling(0.8, 0.95, 1000, 7)),
+        ("openai/anthropic/claude-opus-5.5", Sampling(None, None, 1000 + 16_384, 7)),
+        ("openai/anthropic/claude-opus-4.5", Sampling(0.8, 0.95, 1000, 7)),
+        ("openai/openai/gpt-4o", Sampling(0.8, 0.95, 1000, 7)),
+        ("openai/Qwen/Qwen3-8B", Sampling(0.8, 0.95, 1000 + 4096, 7)),
+    ],
+)
+def test_behind_a_router_a_model_has_the_same_room_for_its_thoughts(model: str, sent: Sampling) -> None:
+    assert honoured(REQUEST, capabilities_of(model, load_settings(openai_base_url=ROUTER))) == sent
+
+
+def test_behind_a_router_a_model_accepts_the_efforts_of_its_own_address() -> None:
+    router = load_settings(openai_base_url=ROUTER)
+    for model in ("gpt-5", "o3", "gpt-6-luna"):
+        efforts = capabilities_of(f"openai/openai/{model}", router).effort
+        assert efforts == capabilities_of(f"openai/{model}", load_settings()).effort != ()
+
+
+@pytest.mark.parametrize(
+    ("url", "seed"),
+    [
+        ("https://api.mistral.ai/v1", None),
+        ("https://generativelanguage.googleapis.com/v1beta/openai", None),
+        (f"{ROUTER} https://api.mistral.ai/v1", None),
+        (ROUTER, 7),
+    ],
+)
+def test_a_server_that_refuses_seeds_is_sent_none_unless_the_user_states_one(
+    url: str, seed: int | None, settings: Settings
+) -> None:
+    away = load_settings(openai_base_url=url)
+    assert honoured(REQUEST, capabilities_of("openai/mistral-small-latest", away)).seed == seed
+    settings.home.mkdir()
+    (settings.home / "models.toml").write_text("[openai.capabilities]\nseed = true\n")
+    assert honoured(REQUEST, capabilities_of("openai/mistral-small-latest", away)).seed == 7
 
 
 @pytest.mark.parametrize(

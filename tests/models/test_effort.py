@@ -146,6 +146,18 @@ def test_reasoning_is_paid_once_whether_a_server_counts_it_into_the_output_or_ap
     assert costs[0] == costs[1] == costs[2] != 0.0
 
 
+def test_reasoning_that_only_the_total_contains_is_paid_as_output(server: Server) -> None:
+    """As Google's server reports it (https://discuss.ai.google.dev/t/98760)."""
+    usage = {"prompt_tokens": 758, "completion_tokens": 102}
+    thought, calm, unknown = (
+        ask(server, whole({"content": "hi"}, usage=usage | more), name="openai/gemini-2.5-pro").usage
+        for more in ({"total_tokens": 1725}, {"total_tokens": 860}, {"prompt_tokens": 0, "total_tokens": 1725})
+    )
+    assert (thought.input_tokens, thought.output_tokens, thought.reasoning_tokens) == (758, 967, 865)
+    assert (calm.output_tokens, calm.reasoning_tokens) == (102, UNSET)
+    assert (unknown.output_tokens, unknown.reasoning_tokens) == (102, UNSET)
+
+
 def test_an_effort_is_a_part_of_the_key_of_a_kept_answer_and_of_the_most_that_a_call_may_cost() -> None:
     served, cases = Served(load_settings()), WorstCases(load_settings())
     requests = [REQUEST, under("none"), under("low"), under("max")]

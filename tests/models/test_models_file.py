@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from koderz_core import open_workspace
 from koderz_core.config import Settings, load_settings
 from koderz_core.errors import ConfigError
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.models_file import NOTHING, stated
 from koderz_core.models.providers import capabilities_of
+from koderz_core.records import Usage
 
 PRICE = "input_usd_per_mtok = 1\noutput_usd_per_mtok = 1\ndate = 2026-01-01\n"
 
@@ -101,3 +103,11 @@ def test_a_file_that_is_no_text_is_told(file: Path, settings: Settings) -> None:
 def test_a_folder_that_is_none_holds_no_such_file(tmp_path: Path) -> None:
     (tmp_path / "file").touch()
     assert stated("openai/it", load_settings(home=tmp_path / "file" / "home")) == NOTHING
+
+
+def test_a_mistake_that_is_saved_while_a_call_runs_makes_its_cost_unknown_and_loses_no_answer(file: Path) -> None:
+    with open_workspace() as opened:
+        file.write_text("[")
+        cost = opened.runs._price("openai/gpt-4o", Usage(10, 10), 1.0)
+    assert cost.usd is None
+    assert "models.toml is not valid TOML" in cost.source

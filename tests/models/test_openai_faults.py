@@ -55,6 +55,11 @@ def test_a_status_tells_whether_another_attempt_may_help(
     assert "lmstudio/qwen2.5-coder-32b" in str(error)
 
 
+def test_a_refused_request_may_contain_a_parameter_that_the_server_does_not_know(server: Server) -> None:
+    message = str(failure(server, sends(422, {"detail": "extra_forbidden"}), name="openai/mistral-small-latest"))
+    assert "(`koderz models show openai/mistral-small-latest`; models.toml changes them)" in message
+
+
 def test_the_protocols_own_word_for_an_error_is_shown(server: Server) -> None:
     error = failure(server, sends(400, {"error": {"message": PROMPT, "code": "context_length_exceeded"}}))
     assert "(context_length_exceeded)" in str(error)

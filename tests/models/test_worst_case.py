@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from koderz_core.config import load_settings
+from koderz_core.config import Settings, load_settings
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.embedded import WHOLE_TIMES
 from koderz_core.models.pricing import price
@@ -95,3 +95,33 @@ def test_a_budget_holds_the_list_price_of_a_model_behind_a_proxy_on_this_machine
     proxy = load_settings(openai_base_url="http://localhost:4000/v1")
     asked = request("x" * 1000, 100)
     assert WorstCases(proxy).of("openai/gpt-4o-mini", asked) == CASES.of("openai/gpt-4o-mini", asked)
+
+
+@pytest.mark.parametrize(
+    ("urls", "tier", "factor"),
+    [
+        ("http://localhost:4000/v1", "flex", 1),
+        ("http://localhost:4000/v1", "priority", 1),
+        ("http://localhost:4000/v1 https://api.openai.com/v1", "flex", 1),
+        ("http://localhost:4000/v1 https://api.openai.com/v1", "priority", 2),
+        ("https://api.openai.com/v1", "flex", 0.5),
+    ],
+)
+def test_a_proxy_that_is_not_asked_for_a_service_tier_may_cost_the_standard_price(
+    urls: str, tier: str, factor: float
+) -> None:
+    settings, asked = load_settings(openai_base_url=urls, openai_service_tier=tier), request("x" * 1000, 1000)
+    standard = CASES.of("openai/gpt-6-luna", asked)
+    assert standard is not None
+    assert WorstCases(settings).of("openai/gpt-6-luna", asked) == pytest.approx(factor * standard)
+
+
+def test_a_price_that_the_user_changes_while_a_benchmark_runs_is_reserved_from_then_on(settings: Settings) -> None:
+    cases, asked, most = WorstCases(settings), request("x" * 1000, 1000), list[float | None]()
+    settings.home.mkdir()
+    for usd in (1, 10):
+        price_of_it = f'input_usd_per_mtok = {usd}\noutput_usd_per_mtok = {usd}\nsource = "a"\ndate = 2026-11-01\n'
+        (settings.home / "models.toml").write_text(f'["openai/gpt-4o".price]\n{price_of_it}')
+        most.append(cases.of("openai/gpt-4o", asked))
+    assert most[0] is not None
+    assert most[1] == pytest.approx(10 * most[0])

@@ -85,10 +85,11 @@ class Bench:
     divide: Divide = split
     memory: MemoryWatch | None = None
     problems: Mapping[str, Problem] | None = None  # instead of tiny ones
+    energy: Mapping[str, float] = field(default_factory=dict)
 
     def runner(self, watches: Sequence[Callable[[Entry], None]] = ()) -> Runner:
         problems = self.problems or {name: _problem(name) for name in ("tiny/0", "tiny/1")}
-        header = BenchmarkOpened(1, "0", self.plan.id, self.plan, {"coding": "1"}, "prices", "none", {})
+        header = BenchmarkOpened(1, "0", self.plan.id, self.plan, {"coding": "1"}, "prices", "none", {}, self.energy)
         parts = Dependencies(
             models={"scripted/it": self.model or ScriptedModel("scripted/it", self._heard)},
             local=frozenset({"scripted/it"} if self.streamed else ()),

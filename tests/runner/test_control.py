@@ -193,6 +193,57 @@ def test_what_is_paused_uses_no_time_and_counts_none() -> None:
     assert 0.2 < slot.paused_seconds < SECONDS
 
 
+def held_slot(scheduler: Scheduler) -> Slot:
+    """A slot of a scheduler that has no other one, held by an experiment."""
+    scheduler.release(1)
+    slot = Slot(scheduler, "conf_1", "exp_1")
+    scheduler.admit([slot])
+    return slot
+
+
+def test_a_pause_counts_as_one_while_it_lasts_and_when_a_stop_ends_it() -> None:
+    scheduler = Scheduler()
+    slot = held_slot(scheduler)
+    scheduler.obey("pause")
+    stopping = threading.Thread(target=lambda: (eventually(lambda: slot.paused_seconds > 0.2), scheduler.obey("stop")))
+    stopping.start()
+    begin = time.monotonic()
+    with pytest.raises(Cancelled):
+        slot.step()
+    stopping.join()
+    assert 0.2 < slot.paused_seconds < time.monotonic() - begin < SECONDS
+
+
+def test_the_wait_of_a_call_that_a_stop_ends_counts_as_a_pause() -> None:
+    scheduler = Scheduler()
+    slot = held_slot(scheduler)
+    threading.Timer(0.2, scheduler.obey, ["stop"]).start()
+    with pytest.raises(Cancelled):
+        slot.wait(SECONDS)
+    assert 0.1 < slot.paused_seconds < SECONDS
+
+
+@pytest.mark.parametrize("abandoned", [False, True])
+def test_a_stopped_experiment_took_no_longer_than_it_worked(bench: Make, abandoned: bool) -> None:
+    model = Model()
+    made = bench(model, "supervised", max_iterations=2)
+    with made.runner() as runner:
+        runner.start()
+        assert model.is_asked()
+        runner.controller.obey("pause", by=os.getpid())
+        model.let.release()
+        time.sleep(2 * ABANDON_SECONDS + 0.2)
+        if abandoned:  # its second call hangs
+            runner.controller.obey("resume", by=os.getpid())
+            assert model.is_asked()
+            runner.abandon()
+            model.let.release()
+        runner.stop()
+        assert runner.ended(SECONDS)
+    assert outcomes(made) == ["cancelled"]
+    assert ends(made)[0].event.seconds < 2 * ABANDON_SECONDS
+
+
 def test_what_is_not_there_cannot_be_paused(bench: Make) -> None:
     model = Model()
     made = bench(model)

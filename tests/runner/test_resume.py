@@ -218,6 +218,22 @@ def test_a_plan_that_names_less_takes_nothing_away_and_says_nothing_new(bench: M
     assert len(of(made.entries(), BenchmarkOpened)) == 1
 
 
+def test_a_run_at_other_prices_says_so_before_its_calls_and_only_if_it_has_any(bench: Make) -> None:
+    made = named(bench(lambda _: RIGHT, problems=("tiny/0", "tiny/1")))
+    made.energy, made.pilot = {"local_watts": 65.0}, 1
+    made.go()
+    made.energy, made.pilot = {"local_watts": 130.0}, None
+    assert made.go().remaining == 1
+    opened = [at for at, entry in enumerate(made.entries()) if isinstance(entry.event, BenchmarkOpened)]
+    asked = [at for at, entry in enumerate(made.entries()) if isinstance(entry.event, CallStarted)]
+    assert opened[0] < asked[0] < opened[1] < asked[1]
+    first, second = of(made.entries(), BenchmarkOpened)
+    assert (first.energy["local_watts"], second.energy["local_watts"], second.plan) == (65.0, 130.0, first.plan)
+    made.energy = {"local_watts": 90.0}
+    assert made.go().remaining == 0
+    assert len(of(made.entries(), BenchmarkOpened)) == 2
+
+
 def test_what_was_planned_under_other_conditions_does_not_extend(bench: Make) -> None:
     made = named(bench(lambda _: RIGHT), conditions={"test_timeout": 10.0, "vllm at": "http://a/v1"})
     made.go()

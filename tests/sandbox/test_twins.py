@@ -115,6 +115,46 @@ def test_assertions_that_a_result_could_pass_with_two_values_have_no_twin(line: 
     assert twins_of(line).units == ()
 
 
+SURE = "    def test_sure(self):\n        self.assertEqual(Stack(1), 1)\n"
+SKIPPING = "    def {}:\n        self.skipTest('later')\n        self.assertEqual(Stack(2), 'b')\n"
+HELPER = "import unittest\ndef need():\n    raise unittest.SkipTest('later')\n"
+
+
+def sure_tests(tests: str) -> int:
+    """How many tests have a twin that a right program fails, as far as their source shows."""
+    twins = Twins(module_tests(tests, "stack").source)
+    return sum(len(unit.places) for unit in twins.units if all(expected.sure for expected, _ in unit.changes))
+
+
+@pytest.mark.parametrize(
+    ("tests", "sure"),
+    [
+        (f"{HEAD}{SURE}", 1),
+        (f"{HEAD}{SURE}{SKIPPING.format('test_later(self)')}", 1),
+        (f"{HEAD}{SURE}{SKIPPING.format('setUp(self)')}", 0),
+        (f"{HEAD}{SURE}{SKIPPING.format('help(self)')}", 0),
+        (f"{HEAD}{SKIPPING.format('setUp(self)')}class Other(StackTest):\n{SURE}", 0),
+        (f"{HEAD}{SKIPPING.format('setUp(self)')}class Other(unittest.TestCase):\n{SURE}", 1),
+        (f"{HEAD}{SURE}".replace("class", "@unittest.skipIf(True, 'later')\nclass"), 0),
+        (f"{HELPER}{HEAD}    def setUp(self):\n        need()\n{SURE}", 0),
+        (f"{HELPER}{HEAD}{SURE}", 1),
+    ],
+)  # fmt: skip
+def test_a_test_that_may_skip_itself_passes_its_twin_too(tests: str, sure: int) -> None:
+    assert sure_tests(tests) == sure
+
+
+@pytest.mark.parametrize("name", ["setUp(self)", "test_later(self)"])
+def test_a_right_program_passes_tests_that_skip_themselves_although_there_is_no_solution(
+    judge: BoxedJudge, name: str
+) -> None:
+    tried = problem(shared=True, tests=f"{HEAD}{SURE}{SKIPPING.format(name)}", solution="")
+    code = "def Stack(number):\n    return number\n"
+    assert judge.check(tried, code, tried.tests).passed
+    wrong = code.replace("return number", "return 7")
+    assert judge.check(tried, wrong, tried.tests).passed is (name == "setUp(self)")
+
+
 def test_each_unit_is_a_twin_in_one_run_of_each_pair_and_one_run_is_real() -> None:
     units = Twins(problem(shared=True).tests.source).units
     runs = runs_of(units)

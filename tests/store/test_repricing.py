@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -22,12 +22,13 @@ from koderz_core.events import (
     ExperimentStarted,
     encode,
 )
-from koderz_core.records import Configuration, Cost, DatasetOrigin, Plan, Sampling, Usage
+from koderz_core.records import Configuration, Cost, DatasetOrigin, Plan, Sampling, Tier, Usage
 from koderz_core.records.completions import MachineRates, Reused, cost_again
 from koderz_core.workspace.repricing import Repricing, repriced, repricing
 
 LOCAL, PAID = "ollama/qwen2.5-coder:0.5b", "openai/gpt-4o"
 RATES = MachineRates(100.0, 0.20, 0.36)
+TIERS: Mapping[str, Tier] = {LOCAL: "local", PAID: "frontier"}
 PLAN = Plan(
     DatasetOrigin("humaneval", "a" * 64, "MIT"), ("HumanEval/0",), (Configuration("direct", {"coder": (LOCAL, PAID)}),)
 )
@@ -73,9 +74,7 @@ def told(tmp_path: Path) -> Told:
     folder = tmp_path / "home" / "journals"
     folder.mkdir(parents=True)
     made = Told(folder / f"{PLAN.id}.jsonl")
-    energy = {"local_watts": 100.0, "usd_per_kwh": 0.20, "local_usd_per_hour": 0.36}
-    tiers = {LOCAL: "local", PAID: "frontier"}
-    made.say(BenchmarkOpened(SCHEMA_VERSION, "0", PLAN.id, PLAN, {}, "prices 1", "limited", tiers, energy))
+    made.say(BenchmarkOpened(SCHEMA_VERSION, "0", PLAN.id, PLAN, {}, "prices 1", "limited", TIERS, asdict(RATES)))
     made.say(ExperimentStarted(PLAN.experiments()[0]))
     return made
 
@@ -145,6 +144,24 @@ def test_watts_and_the_price_of_electricity_change_every_local_call(
     told.call(LOCAL, CallFailed("late", 3600.0, retryable=False, cost=RATES.cost(3600.0)))
     told.call(PAID, answered(Usage(100, 10), Cost(0.5, "prices 1")))
     assert cost_under(how) == pytest.approx(2 * (kwh * usd_per_kwh + 0.36) + 0.5)
+
+
+@pytest.mark.parametrize(
+    ("how", "usd"),
+    [
+        (Repricing(usd_per_kwh=1.0), 2 * 0.1 + 2 * 0.2 + 4 * 0.36),
+        (Repricing(watts=300.0), 2 * 0.3 * 0.20 + 2 * 0.3 * 0.50 + 4 * 0.36),
+    ],
+)
+def test_after_a_later_header_with_other_rates_its_rates_count(
+    told: Told, cost_under: Callable[[Repricing], float | None], how: Repricing, usd: float
+) -> None:
+    """Half of a benchmark ran before the user measured the machine and set another price of electricity."""
+    for rates in (RATES, MachineRates(200.0, 0.50, 0.36)):
+        told.say(BenchmarkOpened(SCHEMA_VERSION, "0", PLAN.id, PLAN, {}, "prices 1", "limited", TIERS, asdict(rates)))
+        told.call(LOCAL, answered(Usage(1, 1), rates.cost(3600.0), 3600.0))
+        told.call(LOCAL, CallFailed("late", 3600.0, retryable=False, cost=rates.cost(3600.0)))
+    assert cost_under(how) == pytest.approx(usd)
 
 
 def test_the_energy_of_gpus_is_measured_and_other_watts_do_not_change_it(
