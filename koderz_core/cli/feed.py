@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from rich.text import Text
 
+from koderz_core.errors import UsageError
 from koderz_core.events import (
     CallFailed,
     CallFinished,
@@ -20,7 +21,7 @@ from koderz_core.events import (
     TurnSpoken,
 )
 from koderz_core.events.unanswered_calls import UnansweredCall
-from koderz_core.records import Experiment, Plan, Verdict
+from koderz_core.records import Configuration, Experiment, Plan, Verdict
 from koderz_core.records.plans import scripted
 from koderz_core.report.formats import MARKS, WHY, duration, money, one_line
 from koderz_core.strategies import create
@@ -101,11 +102,7 @@ class Feed:
             if len(named) > 1
             else {configuration.id: "SCRIPTED" * scripted(plan.models()) for configuration in plan.configurations}
         )
-        made = {
-            configuration.id: create(configuration.strategy, configuration.parameters)
-            for configuration in plan.configurations
-        }
-        self._most = {name: getattr(strategy, "max_iterations", None) for name, strategy in made.items()}
+        self._most = {made.id: _most(made) for made in plan.configurations}
         self._courses: dict[str, _Course] = {}
 
     def add(self, entry: Entry, unanswered: Iterable[UnansweredCall] = ()) -> Line | None:
@@ -142,6 +139,16 @@ class Feed:
                 self._courses.pop(entry.experiment or "", None)
                 return _ended(course, ended)
         return None
+
+
+def _most(configuration: Configuration) -> int | None:
+    """The limit of iterations; None if the strategy has none, or is not installed here, so that it does not run now."""
+    try:
+        strategy = create(configuration.strategy, configuration.parameters)
+    except UsageError:
+        return None
+    most: int | None = getattr(strategy, "max_iterations", None)
+    return most
 
 
 def _noted(note: SpecWritten | TurnSpoken | CheckpointReviewed) -> tuple[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,10 @@ import click
 
 from koderz_core.cli.benchmark import BUG, perform, run_options
 from koderz_core.cli.conclusion import FinishedRun, conclude
-from koderz_core.cli.options import GroupedCommand, Number, as_json, data_dir, option, quiet, workspace
+from koderz_core.cli.options import GroupedCommand, Number, as_json, data_dir, option, print_json, quiet, workspace
 from koderz_core.cli.order import settings, with_budget
 from koderz_core.cli.order_options import taking_up_options
+from koderz_core.errors import UsageError
 from koderz_core.plan.command_line import strategy_named
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.registration import decided
@@ -54,11 +56,7 @@ def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path |
         row = opened.results.benchmark(opened.names.benchmark(benchmark, WHOLE))
         mode = run_options(options, silent=as_json)
         if not mode.fork and row.under_way and _waits(opened, row.id):
-            if options["max_cost"] is not None or options["concurrency"] is not None:
-                opened.runs.change(row.id, options["max_cost"], options["concurrency"])
-            opened.runs.unpause(row.id)
-            click.echo(f"Resumed {row.id} in the process that had paused it (PID {row.holder or 'unknown'}).", err=True)
-            return 0
+            return _unpause(opened, row, options, as_json=as_json)
         if not mode.fork and row.decision and row.holder is None:
             click.echo(decided(row.decision, row.decided_by or 0, row.problems), err=True)
             ended = FinishedRun(row.id, opened.runs.recorded(row.id).experiments(), decided=True)
@@ -71,6 +69,28 @@ def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path |
         runner = perform(opened, with_budget(opened.runs.recorded(row.id), options), mode)
         code = conclude(opened, FinishedRun.of(runner), options["fail_under"], as_json=as_json)
         return BUG if runner.bugs else code
+
+
+def _unpause(opened: Workspace, row: BenchmarkRow, options: Mapping[str, Any], *, as_json: bool) -> int:
+    """Continue a benchmark in the process that paused it. Raises UsageError for options that this process ignores."""
+    process = f"PID {row.holder or 'unknown'}"
+    given = {
+        "--retry-errors": options["retry_errors"],
+        "--engine": options["engine"] != "local",
+        "--fail-under": options["fail_under"] is not None,
+    }
+    if ignored := [name for name, is_given in given.items() if is_given]:
+        raise UsageError(
+            f"{row.id} is paused in another process ({process}), which would continue it without "
+            f"{', '.join(ignored)}. Omit {', '.join(ignored)}, or first stop the benchmark: koderz stop {row.id}"
+        )
+    if options["max_cost"] is not None or options["concurrency"] is not None:
+        opened.runs.change(row.id, options["max_cost"], options["concurrency"])
+    opened.runs.unpause(row.id)
+    click.echo(f"Resumed {row.id} in the process that had paused it ({process}).", err=True)
+    if as_json:
+        print_json(opened.results.summaries(row.id))
+    return 0
 
 
 def _is_finished(row: BenchmarkRow, *, retry_errors: bool) -> bool:

@@ -8,7 +8,16 @@ from typing import Any
 
 import click
 
-from koderz_core.cli.options import OutputPath, Whole, as_json, check_overwrite, data_dir, print_json, workspace
+from koderz_core.cli.options import (
+    OutputPath,
+    Whole,
+    as_json,
+    check_overwrite,
+    check_writable,
+    data_dir,
+    print_json,
+    workspace,
+)
 from koderz_core.cli.tables import console, progress_bar, terminal_table
 from koderz_core.errors import Cancelled, UsageError
 from koderz_core.files import replace_file
@@ -42,6 +51,8 @@ def strengthen(file: Path, out: Path | None, data_dir: Path | None, **options: A
     """
     out = out or file.with_name(f"{file.name.partition('.jsonl')[0]}-strengthened.jsonl")
     check_overwrite(out, force=options["force"], option="--out")
+    if out.parent.exists():  # a missing folder is created
+        check_writable(out)
     with workspace(data_dir) as opened:
         lines, found = _strengthened(opened, file, options["inputs"], options["seed"])
     replace_file(out, b"".join(lines), private=False)

@@ -27,7 +27,7 @@ from koderz_core.cli.order import order, settings
 from koderz_core.cli.order_options import task_options
 from koderz_core.errors import BudgetSpent, Cancelled, PlanError
 from koderz_core.plan.order import Order
-from koderz_core.records import Dataset, Plan
+from koderz_core.records import Dataset, Plan, Verdict
 from koderz_core.records.rows import ExperimentDetails
 from koderz_core.report.formats import plain
 from koderz_core.workspace import Workspace
@@ -69,7 +69,7 @@ def fix(file: Path, tests: Path, instruction: str, as_json: bool, data_dir: Path
         passed, total = task.before.tests_passed, task.before.tests_total
         _say(f"{given.name}: {passed} of {total} tests pass.", *task.remarks)
         if task.before.passed and not instruction:
-            click.echo("The file passes all its tests, so there is nothing to fix. To change it, add --instruction.")
+            _print_sound(task.before, as_json=as_json)
             return 0
         plan = _planned(opened, task.dataset, options, FIXING)
         ended = _performed(opened, plan, options, silent=as_json)
@@ -174,6 +174,14 @@ def _performed(opened: Workspace, plan: Plan, options: Mapping[str, Any], *, sil
     if row.outcome == "error":
         return INFRASTRUCTURE
     return BudgetSpent.exit_code if runner.used_up else 0
+
+
+def _print_sound(before: Verdict, *, as_json: bool) -> None:
+    sentence = "The file passes all its tests, so there is nothing to fix. To change it, add --instruction."
+    if as_json:
+        print_json({"result": None, "passed": True, "tests": before, "sentence": sentence, "diff": "", "code": None})
+    else:
+        click.echo(sentence)
 
 
 def _print_fix(found: Fix) -> None:

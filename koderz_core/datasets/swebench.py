@@ -49,17 +49,23 @@ class Instance:
 
 
 def read_instances(path: Path) -> tuple[Instance, ...]:
-    """The rows of a file. Raises DataError, which names the line of a wrong row."""
+    """The rows of a file. Raises DataError, which names the line of a wrong or repeated row."""
     content = read_unpacked(path, _CURE)
-    found: list[Instance] = []
+    found: dict[str, Instance] = {}
     for number, row in _rows(path, content):
         try:
-            found.append(_instance(row))
+            instance = _instance(row)
         except DataError as fault:
             raise DataError(f"{path}, row {number}: {fault}. {_CURE}") from fault
+        if instance.id in found:
+            raise DataError(
+                f"{path}, row {number}: an earlier row has the same instance_id, {instance.id!r}. Remove one of the "
+                "two rows."
+            )
+        found[instance.id] = instance
     if not found:
         raise DataError(f"{path} has no rows. {_CURE}")
-    return tuple(found)
+    return tuple(found.values())
 
 
 def with_tests(instance: Instance, files: Mapping[str, bytes]) -> dict[str, bytes]:

@@ -126,6 +126,11 @@ def settings_of(plan: Plan, now: Settings) -> Mapping[str, str]:
     return options if context is None or usual == {context} else {**options, "--num-ctx": str(context)}
 
 
+def options_of(plan: Plan, now: Settings) -> list[str]:
+    """Return the same as ``settings_of``, as the words of a command."""
+    return [word for pair in settings_of(plan, now).items() for word in pair]
+
+
 def _unusual(name: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
     """The parameters that differ from the defaults of a strategy or preset, or that it does not have."""
     usual = complete(name, {})

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from itertools import chain, combinations, islice
 
 import msgspec
 
@@ -39,6 +40,8 @@ from koderz_core.records import Configuration, Dataset, Plan, Problem
 from koderz_core.records.plans import check_limits, check_size
 from koderz_core.records.progress import Forecast
 from koderz_core.records.trials import Measured
+
+MOST_TRIED = 32  # plans, each of which takes some hundredths of a second
 
 Gating = Callable[[Problem, TestPolicy], Split | Outside]
 """The divided tests of a problem, or why the gate leaves it out."""
@@ -107,8 +110,9 @@ class Planner:
         ``named``: a model that is a baseline too, with the strategy `direct`.
 
         A stronger model that was already measured on all these problems, with the same prompts, sampling and budget of
-        an experiment, is not measured again. The exception is a model that this benchmark has started to measure: the
-        same order must always lead to the same benchmark. Without ``reuse``, every baseline is measured.
+        an experiment, is not measured again. The exceptions are a registered plan, whose primary comparison may name
+        it, and a model that this benchmark has started to measure: the same order must always lead to the same
+        benchmark. Without ``reuse``, every baseline is measured.
         """
         of = self._dataset(dataset)
         if is_open(order):
@@ -119,11 +123,11 @@ class Planner:
         plan = self._draft(with_more(order, lacking), of)
         added = plan.configurations[len(plan.configurations) - len(lacking) :]
         asked = {baseline.id for baseline in added[: len(extra)]}
+        reuse = reuse and not order.registration
         earlier = {baseline.id: self._measured(plan, baseline) for baseline in added if reuse}
-        measured = {name: found for name, found in earlier.items() if found}
+        measured: Mapping[str, Measured] = {name: found for name, found in earlier.items() if found}
         if measured:
-            pairs = zip(lacking, added, strict=True)
-            plan = self._draft(with_more(order, [more for more, made in pairs if made.id not in measured]), of)
+            plan, measured = self._reusing(order, list(zip(lacking, added, strict=True)), measured, of)
             added = tuple(baseline for baseline in added if baseline.id not in measured)
         undated = without_date(of, order.problems)
         sentences = [f"Number of problems left out because they have no date: {undated}."] if undated else []
@@ -143,6 +147,34 @@ class Planner:
             if made.strategy == ROUTER:
                 self._evidence.check_selector(made, [public[name] for name in plan.problems])
         return plan
+
+    def _reusing(
+        self,
+        order: Order,
+        baselines: Collection[tuple[Wanted, Configuration]],
+        measured: Mapping[str, Measured],
+        dataset: Dataset,
+    ) -> tuple[Plan, Mapping[str, Measured]]:
+        """The plan that reuses these measurements, and the reused ones.
+
+        They are only a part if the order has started a benchmark that measures the other baselines: that is the plan.
+        """
+
+        def reusing(names: Collection[str]) -> Plan:
+            return self._draft(with_more(order, [more for more, made in baselines if made.id not in names]), dataset)
+
+        parts = chain.from_iterable(combinations(measured, number) for number in range(1, len(measured)))
+        started = (names for names in islice(parts, MOST_TRIED) if self._is_started(reusing(names)))
+        reused = next(started, tuple(measured))
+        return reusing(reused), {name: measured[name] for name in reused}
+
+    def _is_started(self, plan: Plan) -> bool:
+        """Whether this benchmark has been started with all these configurations; no if the store cannot be read."""
+        try:
+            begun = {row.configuration for row in self._evidence.summaries(plan.id)}
+        except StoreError:
+            return False
+        return begun.issuperset(made.id for made in plan.configurations)
 
     def _measured(self, plan: Plan, baseline: Configuration) -> Measured | None:
         """The earlier measurement of a baseline; None if there is none, or if the store cannot be read."""

@@ -49,7 +49,10 @@ def primary_pair(plan: Plan, registration: Registration) -> tuple[str, str]:
 
 
 def document(plan: Plan) -> dict[str, object]:
-    """Everything that the hash covers: the registration and the plan, with its problems in their order."""
+    """Everything that the hash covers: the registration and the plan, with its problems in their order.
+
+    Of a shard, the registration and the plan of the whole benchmark.
+    """
     return {
         "name": plan.name,
         "dataset": plan.dataset,
@@ -58,7 +61,7 @@ def document(plan: Plan) -> dict[str, object]:
         "repeats": plan.repeats,
         "seed": plan.seed,
         "conditions": plan.conditions,
-        "budget": plan.budget,
+        "budget": plan.whole.budget,
         "registration": plan.registration or None,
     }
 

@@ -104,9 +104,9 @@ def changes(before: Plan, after: Plan) -> Iterator[str]:
         yield f"repeats changed from {before.repeats} to {after.repeats}"
     if after.budget != before.budget:
         usd = [_limit(plan.budget.usd) for plan in (before, after)]
-        yield (
-            f"budget changed from {usd[0]} to {usd[1]}" if usd[0] != usd[1] else "calls of unknown cost are now allowed"
-        )
+        now = "now" if after.budget.allow_unpriced else "no longer"
+        unpriced = f"calls of unknown cost are {now} allowed"
+        yield f"budget changed from {usd[0]} to {usd[1]}" if usd[0] != usd[1] else unpriced
 
 
 def registration_tables(registered: Sequence[Registered]) -> tuple[TextTable, ...]:

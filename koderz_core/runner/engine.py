@@ -32,6 +32,7 @@ class Engine(Protocol):
     ) -> AbstractContextManager[Perform]:
         """Run the experiments of a benchmark inside; ``models``: the ids that they need.
 
+        The plan in the ``header`` is the one to run now: strategies of the recorded plan may not be installed here.
         Raises KoderzError if no experiment can run.
         """
 

@@ -53,6 +53,8 @@ class Assignment:
 class Runner:
     """A running benchmark. Owns its journal from ``start`` until its threads have ended."""
 
+    _forecast: Forecast | None = None
+
     def __init__(
         self,
         assignment: Assignment,
@@ -86,12 +88,11 @@ class Runner:
         self._ledger = Ledger(self.asked.budget, history.spending)
         dependencies = replace(provide(models_of(tasks)), ledger=self._ledger)
         self._scheduler = Scheduler(dependencies.room, in_order=self._may_end_early)
-        self._engine = assignment.engine.running(self.header, models_of(tasks), self._scheduler)
+        self._engine = assignment.engine.running(assignment.header, models_of(tasks), self._scheduler)
         self._recorder = Recorder(journal, watches, dependencies.clock, history.texts)
         self._workers = Workers(tasks, dependencies, self._recorder, self._scheduler, self._stopping)
         self.controller = Controller(self.benchmark, self._scheduler, self._ledger, self._workers, self._recorder)
         self.notify_ended = _Once(partial(at_end, self))
-        self._forecast: Forecast | None = None
         self._ended = threading.Event()
         self._thread: threading.Thread | None = None
 

@@ -182,10 +182,11 @@ def _lost(unanswered: Unanswered, entry: Entry) -> Iterator[LostCall]:
 
 
 def _header_then(before: BenchmarkOpened | None, event: Event) -> BenchmarkOpened | None:
-    """As ``header_then``, but a shard that was resumed at other prices keeps the header that all shards have."""
-    if before and isinstance(event, BenchmarkOpened) and event.plan == before.plan:
-        return before
-    return header_then(before, event)
+    """As ``header_then``, with the prices and versions of the shard's start: a finished shard takes no others."""
+    after = header_then(before, event)
+    if before is None or after is None or after is before:
+        return after
+    return replace(before, plan=after.plan, tiers=after.tiers, prompt_versions=after.prompt_versions)
 
 
 def _check_text(event: Event, path: Path) -> None:

@@ -25,6 +25,7 @@ from koderz_core.datasets.selection import chosen_by
 from koderz_core.errors import DataError, KoderzError, UnknownNameError, UsageError
 from koderz_core.models.catalogue import resolve
 from koderz_core.plan.baselines import DIRECT
+from koderz_core.plan.clone import options_of
 from koderz_core.plan.command_line import command_of
 from koderz_core.plan.costs import Costs
 from koderz_core.plan.order import Order, Wanted, configuration
@@ -190,10 +191,10 @@ class Comparisons:
         model = next((name for row in rows for name in self._supervisors(row)), None)
         with suppress(KoderzError):  # the dataset may have changed, or the rows may have several
             dataset, ids = self._common_dataset(rows)
-            limit = self.results.grounds({row.benchmark for row in rows})[0].conditions.get(COST_LIMIT)
-            budget = Budget(per_experiment_usd=limit if isinstance(limit, float) else None)
+            plan = self.results.plan(rows[0].benchmark)
+            budget = Budget(per_experiment_usd=plan.budget.per_experiment_usd)
             order = Order([Wanted(DIRECT, {"coder": model or "MODEL"})], chosen_by(dataset, ids), budget=budget)
-            command = plain(command_of(order, dataset.origin.name))
+            command = " ".join([plain(command_of(order, dataset.origin.name)), *options_of(plan, self.settings)])
             if model is None:
                 return f"To measure a frontier model alone, replace MODEL with its name and run: {command}"
             asked = (configuration(order.configurations[0], self.settings),)

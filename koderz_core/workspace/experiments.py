@@ -14,7 +14,7 @@ from koderz_core.config import Settings
 from koderz_core.datasets.selection import chosen_by, typed
 from koderz_core.errors import DataError, KoderzError, PlanError
 from koderz_core.grading.testsets import Outside, TestPolicy, split, unseen
-from koderz_core.plan.clone import is_plannable, order_of, settings_of, wanted_of
+from koderz_core.plan.clone import is_plannable, options_of, order_of, wanted_of
 from koderz_core.plan.command_line import command_of
 from koderz_core.plan.order import Order
 from koderz_core.records import Configuration, Dataset, Plan, Problem, Scalar
@@ -81,9 +81,7 @@ class Experiments:
         """
         plan = self.results.plan(row.benchmark)
         dataset = self.dataset(plan)
-        options = [word for pair in settings_of(plan, self.settings).items() for word in pair] + [
-            "--cache"
-        ] * plan.cached
+        options = options_of(plan, self.settings) + ["--cache"] * plan.cached
         problem = chosen_by(dataset, [row.problem]) if dataset else typed(row.problem)
         budget = replace(plan.budget, usd=None)
         alone = Order([wanted_of(_configuration(plan, row))], problem, plan.seed, budget=budget)

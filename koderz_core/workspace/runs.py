@@ -265,8 +265,8 @@ class Runs:
 
     def _send_notice(self, started: float, runner: Runner) -> None:
         """A notice that does not arrive is a warning in the log, and delays the end by seconds at most."""
-        notices = Notices(self.settings)
-        if not (notices.configured and runner.remaining):
+        notices, is_task = Notices(self.settings), bool(self.settings.records)  # tasks of the workbench have none
+        if is_task or not (notices.configured and runner.remaining):
             return
         name = f"{runner.asked.name} ({runner.benchmark})" if runner.asked.name else runner.benchmark
         seconds = time.monotonic() - started

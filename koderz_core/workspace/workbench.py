@@ -44,11 +44,11 @@ SPARE_TOKENS = 600  # of an answer besides the file: thoughts and explanations
 
 
 def within(settings: Settings) -> Settings:
-    """The settings of the workbench: its records are in a folder of their own, and are neither mirrored nor announced.
+    """The settings of the workbench: its records are in a folder of their own, and are not mirrored.
 
-    The rest, such as models, weights and prices, is that of the data folder.
+    The rest, such as models, weights and prices, is that of the data folder, also every secret, so that it is masked.
     """
-    return settings.changed(records=FOLDER, memory="off", notices=None)
+    return settings.changed(records=FOLDER, memory="off")
 
 
 @dataclass(frozen=True, slots=True)

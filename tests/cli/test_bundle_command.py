@@ -27,6 +27,12 @@ def test_a_benchmark_is_verified(koderz: Any, example: None) -> None:
     assert (said.code, "✓ verified" in said.out) == (0, True)
 
 
+def test_a_benchmark_with_a_slash_in_its_name_is_no_file(koderz: Any) -> None:
+    koderz("benchmark", "--problems", "0:1", "--coder", "scripted/strong", "--name", "qwen/7b", "--quiet")
+    said = koderz("verify", "qwen/7b")
+    assert (said.code, "✓ verified" in said.out) == (0, True)
+
+
 def test_what_differs_is_named_with_exit_code_1(koderz: Any, example: None, tmp_path: Path) -> None:
     journal = next((tmp_path / "home" / "journals").glob("*.jsonl"))
     journal.write_text(journal.read_text().replace('"text":"', '"text":"x', 1))

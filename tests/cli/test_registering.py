@@ -36,6 +36,12 @@ def test_the_hash_is_known_before_the_run_and_verify_recomputes_it(koderz: Any, 
     assert (verified.code, HASH.findall(verified.out)) == (0, [planned])
 
 
+def test_a_shard_prints_the_hash_of_the_whole_benchmark(koderz: Any) -> None:
+    options = ("--problems", "0:2", "--max-cost", "3", "--plan-only")
+    (whole,) = HASH.findall(registered(koderz, *options).out)
+    assert HASH.findall(registered(koderz, *options, "--shard", "1/2").out) == [whole]
+
+
 def test_the_hash_is_that_of_the_published_document(koderz: Any) -> None:
     registration = registered(koderz, "--problems", "0:2", "--plan-only", "--json").json["registration"]
     text = json.dumps(registration["covers"], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
@@ -78,6 +84,13 @@ def test_a_change_is_recorded_as_a_deviation_with_its_time(koderz: Any) -> None:
     assert deviation["at"] > found["registered_at"]
     assert deviation["changes"] == ["1 problem added", "budget changed from no limit to $2.00"]
     assert (found["problems_planned"], found["problems"]) == (2, 2)  # the added problem does not count
+
+
+def test_a_deviation_says_whether_calls_of_unknown_cost_are_allowed(koderz: Any) -> None:
+    limited = (*SMALL, "--problems", "0:1", "--name", "mine", "--max-cost", "2")
+    koderz(*limited, "--register", "--allow-unpriced")
+    assert "deviation: calls of unknown cost are no longer allowed." in koderz(*limited).err
+    assert "deviation: calls of unknown cost are now allowed." in koderz(*limited, "--allow-unpriced").err
 
 
 def test_resuming_the_same_plan_is_no_deviation(koderz: Any, journals: Path) -> None:

@@ -136,8 +136,12 @@ def test_what_another_process_has_paused_goes_on_there(koderz: Any, journals: Pa
             _wait_for(other, lambda: any(row.holder for row in workspace.results.benchmarks()))
             workspace.runs.pause(benchmark)
             _wait_for(other, lambda: workspace.results.benchmark(benchmark).state == "paused")
-        said = koderz("resume", benchmark)
+        refused = koderz("resume", benchmark, "--retry-errors")
+        assert (refused.code, f"koderz stop {benchmark}" in refused.err) == (2, True)
+        assert other.poll() is None
+        said = koderz("resume", benchmark, "--json")
         assert (said.code, f"in the process that had paused it (PID {other.pid})" in said.err) == (0, True)
+        assert [row["benchmark"] for row in said.json] == [benchmark]
         assert other.wait(30) == 0
 
 

@@ -304,6 +304,29 @@ def test_a_shard_is_resumed_by_its_id_and_neither_forked_nor_bundled(koderz: Any
     assert (said.code, "only one shard of a benchmark" in said.err) == (2, True)
 
 
+def test_a_shard_that_continued_under_other_prices_is_merged(
+    koderz: Any, two: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, _ = journals(two)
+    lines = first.read_bytes().splitlines(keepends=True)
+    first.write_bytes(b"".join(lines[: len(lines) // 2]))
+    monkeypatch.setenv("KODERZ_LOCAL_WATTS", "130")
+    assert koderz("resume", first.stem, "--data-dir", two).code == 0
+    before, after = events(first, BenchmarkOpened)
+    assert before.energy != after.energy
+    assert koderz("merge", two, "--data-dir", two).code == 0
+    (merged,) = events(two / "journals" / f"{before.plan.whole.id}.jsonl", BenchmarkOpened)
+    assert merged.energy == before.energy
+
+
+def test_a_merged_benchmark_is_pruned_with_its_shards(koderz: Any, two: Path) -> None:
+    koderz("merge", two, "--data-dir", two)
+    assert len(journals(two)) == 3
+    pruning = ("frontier-costs", "--scripted", "--all", "--prune-days", 0, "--confirm", "--data-dir", two)
+    assert koderz(*pruning).code == 0
+    assert journals(two) == []
+
+
 def slurm(monkeypatch: pytest.MonkeyPatch, **values: int) -> None:
     for name in [name for name in os.environ if name.startswith("SLURM_")]:
         monkeypatch.delenv(name)

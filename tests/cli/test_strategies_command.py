@@ -118,6 +118,16 @@ def test_a_file_that_was_changed_is_not_executed(koderz: Koderz, twice: Path) ->
     assert f"{twice} has changed since {name} started" in said.err
 
 
+def test_a_named_benchmark_is_extended_by_a_changed_file(koderz: Koderz, twice: Path) -> None:
+    words = ("benchmark", "--name", "mine", "--problems", "0:1", "--strategy", f"{twice}:Twice", *CODER)
+    assert koderz(*words).code == 0
+    forget_files()
+    twice.write_text(f"{twice.read_text()}\n# changed\n")
+    said = koderz(*words)
+    assert (said.code, "Added to the recorded benchmark: 1 configuration." in said.err) == (0, True)
+    assert [row["planned"] for row in koderz("results", "mine", "--json").json] == [1, 1]
+
+
 def test_a_file_that_is_gone_is_missed_until_somebody_says_where_it_is(koderz: Koderz, twice: Path) -> None:
     name = begun(koderz, twice)
     moved = twice.parent.parent / "twice.py"

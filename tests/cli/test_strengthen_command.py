@@ -11,6 +11,7 @@ import pytest
 from koderz_core.records import Problem, PublicProblem, TestSet
 from koderz_core.sandbox import reference
 from koderz_core.workspace import open_workspace
+from koderz_core.workspace.mutation import Mutation
 
 WEAK = "weak tests (a third of the mutants or more survive)"
 
@@ -103,6 +104,15 @@ def test_a_file_is_overwritten_only_with_force_and_a_seed_repeats_it(koderz: Any
     written = [(koderz("strengthen", file, "--out", out, "--force").code, out.read_text()) for _ in range(2)]
     assert written[0] == written[1]
     assert written[0][1] != (koderz("strengthen", file, "--out", out, "--force", "--seed", "1"), out.read_text())[1]
+
+
+def test_a_place_where_nothing_can_be_written_is_refused_before_the_work(
+    koderz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = own(tmp_path / "my.jsonl", SORT)
+    monkeypatch.setattr(Mutation, "strengthen", lambda *_: pytest.fail("the work has begun"))
+    said = koderz("strengthen", file, "--out", file / "new.jsonl")  # no folder, also for root
+    assert (said.code, "new.jsonl cannot be written" in said.err) == (3, True)
 
 
 @pytest.mark.parametrize(

@@ -139,6 +139,16 @@ def test_a_file_with_a_key_is_refused_and_the_key_of_a_question_is_masked(
     assert not any(key.encode() in content for content in kept)
 
 
+def test_a_file_with_the_address_of_a_notification_is_refused(
+    koderz: Any, answers: Answers, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KODERZ_NOTICES", "json://MARKED0123456789/x")
+    server, (file, tests) = answers(in_block(RIGHT)), write(f'TO = "json://MARKED0123456789/x"\n{FAULTY}')
+    refused = koderz("fix", file, "--tests", tests, *CODER, "--yes")
+    assert (refused.code, server.bodies) == (3, [])
+    assert "gcd.py contains a key" in refused.err
+
+
 def test_a_question_shows_all_files_also_those_with_equal_names(koderz: Any, answers: Answers, tmp_path: Path) -> None:
     files = [tmp_path / folder / "it.py" for folder in ("old", "new")]
     for file in files:
@@ -155,6 +165,8 @@ def test_a_file_that_passes_needs_no_model(koderz: Any, answers: Answers, write:
     said = koderz("fix", file, "--tests", tests, *CODER)
     assert (said.code, server.bodies) == (0, [])
     assert "nothing to fix" in said.out
+    found = koderz("fix", file, "--tests", tests, *CODER, "--json").json
+    assert (found["passed"], found["tests"]["marks"], found["diff"], found["code"]) == (True, "PP", "", None)
 
 
 @pytest.mark.parametrize(

@@ -135,6 +135,16 @@ def test_rows_that_cannot_be_used_are_listed_with_the_reason(
     assert "1 task in" in said.out
 
 
+def test_a_row_that_occurs_twice_is_refused_before_a_test_runs(
+    koderz: Any, clone: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_Judge, "survey", lambda *_: pytest.fail("a test has run"))
+    said = _prepared(koderz, clone, {}, {"instance_id": "me__shapes-2"}, {"problem_statement": "Other."})
+    assert said.code == 3
+    assert "row 3: an earlier row has the same instance_id, 'me__shapes-1'. Remove one of the two rows." in said.err
+    assert not (clone.parent / "out.jsonl").exists()
+
+
 def test_compiled_code_is_a_reason(koderz: Any, clone: Path) -> None:
     (clone / "fast.pyx").write_text("x = 1\n")
     _git(clone, "add", ".")

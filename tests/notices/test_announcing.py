@@ -91,6 +91,14 @@ def test_where_nothing_was_left_to_do_nothing_is_told(workspace: Workspace, plac
     assert len(place.bodies) == 1
 
 
+def test_a_task_of_the_workbench_is_not_told_of(workspace: Workspace, place: Server) -> None:
+    bench = workspace.workbench
+    plan = bench.plan(bench.question("MARKED?"), Wanted("direct", {"coder": "scripted/strong"}))
+    bench.inside.runs.run(plan)
+    assert bench.inside.results.benchmark(plan.id).state == "finished"
+    assert place.bodies == []
+
+
 def test_what_is_stopped_in_the_background_is_told_of_too(workspace: Workspace, place: Server) -> None:
     workspace.runs.stop(workspace.runs.start(planned(workspace, "stopped", "stubborn")))
     assert eventually(lambda: place.bodies)

@@ -11,7 +11,9 @@ import pytest
 from koderz_core import Order, Wanted, Workspace, open_workspace
 from koderz_core.errors import PlanError
 from koderz_core.plan.baselines import baseline_for, sought
+from koderz_core.plan.registration import RegistrationOrder
 from koderz_core.records import Budget
+from koderz_core.records.registrations import primary_pair
 
 STRONG, WEAK = "scripted/strong", "scripted/weak"
 ROLES = {"coder": WEAK, "spec": STRONG, "reviewer": STRONG}
@@ -47,6 +49,39 @@ def test_a_benchmark_goes_on_measuring_what_it_began_to_measure(workspace: Works
     again = workspace.plans.propose(order)
     assert (again.plan.id, again.reused) == (offer.plan.id, ())
     assert "$0, because all results already exist" in again.sentences[0]
+
+
+def test_a_benchmark_that_reused_one_baseline_goes_on_measuring_the_other_one() -> None:
+    order = Order([SUPERVISED], "0:3")
+    with open_workspace(tiers={STRONG: "frontier", WEAK: "small_frontier"}) as workspace:
+        workspace.runs.run(workspace.plans.plan(Order([Wanted("direct", {"coder": STRONG})], "0:4")))
+        offer = workspace.plans.propose(order)
+        assert [configuration.models["coder"] for configuration in offer.added] == [(WEAK,)]
+        workspace.runs.run(offer.plan)
+        again = workspace.plans.propose(order)
+        assert (again.plan.id, again.added) == (offer.plan.id, offer.added)
+        assert [baseline.model for baseline in again.reused] == [STRONG]
+
+
+def test_a_named_benchmark_that_reused_all_baselines_still_does() -> None:
+    order = Order([SUPERVISED], "0:3", name="mine")
+    direct = [Wanted("direct", {"coder": model}) for model in (STRONG, WEAK)]
+    with open_workspace(tiers={STRONG: "frontier", WEAK: "small_frontier"}) as workspace:
+        workspace.runs.run(workspace.plans.plan(Order(direct, "0:4")))
+        workspace.runs.run(workspace.plans.propose(order).plan)
+        again = workspace.plans.propose(order)
+        assert (len(again.plan.configurations), again.added) == (1, ())
+
+
+@pytest.mark.usefixtures("measured")
+def test_the_letters_of_a_registered_pair_count_all_baselines(workspace: Workspace) -> None:
+    order = Order([SUPERVISED], "0:3", registration=RegistrationOrder(("A", "B")))
+    offer = workspace.plans.propose(order)
+    assert offer.reused == ()
+    assert offer.plan.registration
+    _, baseline = primary_pair(offer.plan, offer.plan.registration)
+    models = {made.id: made.models["coder"] for made in offer.plan.configurations}
+    assert models[baseline] == (STRONG,)
 
 
 def test_a_stronger_model_that_was_measured_is_not_asked_again_and_that_is_said(
@@ -179,6 +214,15 @@ def test_a_baseline_from_elsewhere_has_the_same_limit_per_experiment(workspace: 
     found = workspace.comparisons.measured_elsewhere(rows)
     assert found is not None
     assert found.benchmark == same.id != measured
+
+
+def test_a_baseline_to_measure_has_the_same_time_limit_of_tests() -> None:
+    with open_workspace(**TIERS, test_timeout=9.0) as limited:
+        plan = limited.plans.plan(Order([SUPERVISED], "0:3"))
+        limited.runs.run(plan)
+    with open_workspace(**TIERS) as workspace:
+        rows = workspace.results.summaries(plan.id)
+        assert workspace.comparisons.how_to_measure_baseline(rows).endswith(" --test-timeout 9.0")
 
 
 def test_a_comparison_without_a_baseline_says_how_to_measure_one(workspace: Workspace) -> None:

@@ -29,6 +29,7 @@ from koderz_core.records import (
     Verdict,
 )
 from koderz_core.runner.dependencies import Dependencies, Recollection, nothing_remembered
+from koderz_core.runner.engine import LOCAL, Engine
 from koderz_core.runner.live_text import LiveText
 from koderz_core.runner.memory_watch import MemoryWatch
 from koderz_core.runner.provider_limits import Policy
@@ -86,6 +87,7 @@ class Bench:
     memory: MemoryWatch | None = None
     problems: Mapping[str, Problem] | None = None  # instead of tiny ones
     energy: Mapping[str, float] = field(default_factory=dict)
+    engine: Engine = LOCAL
 
     def runner(self, watches: Sequence[Callable[[Entry], None]] = ()) -> Runner:
         problems = self.problems or {name: _problem(name) for name in ("tiny/0", "tiny/1")}
@@ -106,9 +108,8 @@ class Bench:
             reuse=self.reuse,
             memory=self.memory,
         )
-        return Runner(
-            Assignment(header, problems, self.retry_errors, self.pilot), Journal(self.path), lambda _: parts, watches
-        )
+        assignment = Assignment(header, problems, self.retry_errors, self.pilot, engine=self.engine)
+        return Runner(assignment, Journal(self.path), lambda _: parts, watches)
 
     def go(self) -> Runner:
         runner = self.runner()

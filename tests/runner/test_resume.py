@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from typing import Any
@@ -25,10 +25,12 @@ from koderz_core.events import (
 from koderz_core.models.open_models import GuardedModel, OpenModels
 from koderz_core.models.scripted import ScriptedModel
 from koderz_core.protocols import Model
-from koderz_core.records import Configuration, Problem, PublicProblem, Request, TestSet
+from koderz_core.records import Configuration, Plan, Problem, PublicProblem, Request, TestSet
 from koderz_core.redaction import Redaction
+from koderz_core.runner.engine import LocalEngine, Perform
 from koderz_core.runner.header import header
 from koderz_core.runner.recorder import Redactor
+from koderz_core.runner.scheduler import Scheduler
 
 RIGHT = "```python\ndef add(a, b):\n    return a + b\n```"
 WRONG = "```python\ndef add(a, b):\n    return a - b\n```"
@@ -232,6 +234,30 @@ def test_a_run_at_other_prices_says_so_before_its_calls_and_only_if_it_has_any(b
     made.energy = {"local_watts": 90.0}
     assert made.go().remaining == 0
     assert len(of(made.entries(), BenchmarkOpened)) == 2
+
+
+class NotingEngine(LocalEngine):
+    """Runs experiments here, and keeps the plan of each run."""
+
+    def __init__(self) -> None:
+        self.plans: list[Plan] = []
+
+    def running(
+        self, header: BenchmarkOpened, models: frozenset[str], scheduler: Scheduler
+    ) -> AbstractContextManager[Perform]:
+        self.plans.append(header.plan)
+        return super().running(header, models, scheduler)
+
+
+def test_an_engine_is_given_only_the_configurations_that_run(bench: Make) -> None:
+    made = named(bench(lambda _: RIGHT))
+    made.go()
+    (first,) = made.plan.configurations
+    second = Configuration("direct", first.models, {"temperature": 0.5})
+    made.engine = engine = NotingEngine()
+    runner = named(made, configurations=(second,)).go()
+    assert runner.plan.configurations == (first, second)
+    assert [plan.configurations for plan in engine.plans] == [(second,)]
 
 
 def test_what_was_planned_under_other_conditions_does_not_extend(bench: Make) -> None:
