@@ -17,9 +17,9 @@ from koderz_core.records.verdicts import ErrorClass
 class Attempt:
     """One attempt of the trials that reached it (``at_risk``).
 
-    ``hazard``: the share of these that it solved, with an interval. ``false_passes``: trials that it ended by passing
-    the gate but not the held-out tests. ``tests``: the mean share of gate tests passed by the ``tested`` programs; None
-    if none was tested.
+    ``solved``: trials that ended at it and are solved. ``hazard``: the share of ``at_risk`` that these are, with an
+    interval. ``false_passes``: trials that it ended by passing the gate but not the held-out tests. ``tests``: the mean
+    share of gate tests passed by the ``tested`` programs; None if none was tested.
     """
 
     attempt: int
@@ -54,17 +54,24 @@ class Repeats:
 
 @dataclass(frozen=True, slots=True)
 class AttemptByAttempt:
-    """The results of one configuration's trials, attempt by attempt. ``costs``: None if a price is unknown."""
+    """The results of one configuration's trials, attempt by attempt. ``costs``: None if a price is unknown.
+
+    ``chooses``: in some trial, a program passed the gate before the last attempt, so the attempt at which the trial
+    ended is not always the one that found its program.
+    """
 
     attempts: tuple[Attempt, ...]
     costs: tuple[AttemptCost, ...] | None
     transitions: tuple[Transition, ...]
     repeats: Repeats
+    chooses: bool = False
 
 
 def attempt_by_attempt(trials: Sequence[Trial], shapes: Mapping[str, str]) -> AttemptByAttempt:
     """All of it. ``shapes``: by SHA-256 of programs, equal for programs that differ only in layout and comments."""
-    return AttemptByAttempt(attempts(trials), attempt_costs(trials), transitions(trials), repeats(trials, shapes))
+    chooses = any(try_.gate_passed for trial in trials if trial.scored for try_ in trial.tries[:-1])
+    of = (attempts(trials), attempt_costs(trials), transitions(trials), repeats(trials, shapes))
+    return AttemptByAttempt(*of, chooses)
 
 
 def attempts(trials: Sequence[Trial]) -> tuple[Attempt, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from msgspec import structs
@@ -89,6 +89,13 @@ class Comparison:
         """Whether some scores are by tests that a loop stopped on, and others by tests that no loop saw."""
         return self.mixed_problems > 0
 
+    @property
+    def untested(self) -> tuple[tuple[Key, Key], ...]:
+        """The primary pairs of sequential benchmarks among the configurations; their tests would not be valid."""
+        keys = {configuration.key for configuration in self.configurations}
+        pairs = (tuple((found.benchmark, it) for it in found.pair) for found in self.registered if found.sequential)
+        return tuple((a, b) for a, b in pairs if {a, b} <= keys)
+
     def of(self, key: Key) -> ConfigurationFigures:
         """The configuration with that key."""
         return next(configuration for configuration in self.configurations if configuration.key == key)
@@ -99,14 +106,14 @@ def compare(
     trials: Sequence[Trial],
     baseline: SummaryRow | None = None,
     axes: Sequence[Axis] = AXES,
-    margin: float = MARGIN,
-    cost_margin: float = COST_MARGIN,
+    allowed: tuple[float, float] = (MARGIN, COST_MARGIN),
+    untested: Collection[frozenset[Key]] = (),
 ) -> Comparison:
     """Compare configurations of one benchmark or of several; ``trials``: all trials of these.
 
-    ``baseline``: one of them, None for the usual one. ``axes``: the axes of the curves to compute. ``margin``: by what
-    share of problems a configuration that matches the baseline may solve fewer; ``cost_margin``: how many times as much
-    it may cost per solved problem.
+    ``baseline``: one of them, None for the usual one. ``axes``: the axes of the curves to compute. ``allowed``: by what
+    share of problems a configuration that matches the baseline may solve fewer, and how many times as much it may cost
+    per solved problem. ``untested``: the pairs that sequential benchmarks depend on, whose tests would not be valid.
     """
     keys = [(row.benchmark, row.configuration) for row in rows]
     trials_by_key = trials_of_each(rows, trials)
@@ -118,8 +125,8 @@ def compare(
         configurations=configurations,
         measured={key: _measured(trials_by_key[key]) for key in keys},
         baseline=base.key if base else None,
-        pairs=pairs(base, others, trials_by_key, margin, cost_margin) if base else (),
-        groups=tuple(rank_groups(keys, trials_by_key)),
+        pairs=pairs(base, others, trials_by_key, *allowed, untested) if base else (),
+        groups=tuple(rank_groups(keys, trials_by_key, untested=untested)),
         tradeoff=tradeoff(trials_by_key),
         margins=margins(trials_by_key),
         curves={axis: curves(_shared(trials_by_key), axis) for axis in axes},

@@ -39,11 +39,11 @@ class ConfigurationFigures:
     ``tier``: the highest that answered a call. Costs are None if unknown. ``cost_usd`` covers all calls so far; per
     experiment it covers those that ended: infinite if none has but money was spent, nan if no money was. The cost of a
     solved problem needs trials (``Measured.price``). ``rental_usd``: the price of its calls to local models if the same
-    weights were rented. ``composition``: the tiers of its models, in words. ``first``: as ``share``, but solved with
-    the first program. ``well_formed``: the share of tested replies with a complete program in one piece, None if none
-    was tested. ``cached``: answers from the response cache. They cost nothing in ``cost_usd``, and make the costs and
-    times per experiment unknown. ``reasoning_tokens``: those of all answered calls, None if a provider did not report
-    them. ``effort``: its place among configurations that differ only in the reasoning effort of one role.
+    weights were rented. ``composition``: the tiers of its models, in words. ``first``: as ``share``, but solved after
+    at most one tested program. ``well_formed``: the share of tested replies with a complete program in one piece, None
+    if none was tested. ``cached``: answers from the response cache. They cost nothing in ``cost_usd``, and make the
+    costs and times per experiment unknown. ``reasoning_tokens``: those of all answered calls, None if a provider did
+    not report them. ``effort``: its place among configurations that differ only in the reasoning effort of one role.
     """
 
     letter: str
@@ -78,8 +78,9 @@ class ConfigurationFigures:
 
     @property
     def standing(self) -> tuple[float, float]:
-        """Larger if it solves more; of those that solve as much, larger if it costs less."""
-        return self.share or 0.0, -math.inf if self.cost_usd is None or self.cached else -self.cost_usd
+        """Larger if it solves more; of those that solve as much, larger if its experiments cost less on average."""
+        usd = self.cost_per_experiment_usd
+        return self.share or 0.0, -math.inf if usd is None or not math.isfinite(usd) else -usd
 
     @property
     def missing(self) -> int:

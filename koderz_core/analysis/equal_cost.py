@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations
 from math import inf
@@ -39,7 +39,7 @@ class Area:
     """The mean share solved over budgets from ``least`` to ``most`` of ``EqualCost``; the difference to the baseline.
 
     Every doubling of the budget weighs the same. The intervals of the differences hold for all pairs at once.
-    ``difference``: None for the baseline.
+    ``difference``: None for the baseline. It has no bounds if its interval would not be valid.
     """
 
     key: Key
@@ -104,6 +104,7 @@ def equal_cost(
     baseline: Key | None,
     energy: Sequence[str] = (),
     seed: int = 0,
+    untested: Collection[frozenset[Key]] = (),
 ) -> EqualCost:
     """The success of configurations against an amount, with simultaneous bands; the curves are those of ``curves``.
 
@@ -112,14 +113,13 @@ def equal_cost(
     Montiel Olea and Plagborg-Møller, Journal of Applied Econometrics 34 (2019) 1-17). All configurations get the same
     weights, so that their results on one problem stay together. With censored trials, the deviations are derivatives of
     the estimator with respect to the weights (infinitesimal jackknife). ``energy``: the sources of joules.
+    ``untested``: pairs whose tests and intervals would not be valid.
     """
     if axis == "joules" and len(energy) > 1:
         return EqualCost(axis, 0, Curves(axis, 0.0, (), tuple(trials_by_key)), energy=tuple(energy), why="mixed energy")
     problems, known = _known(trials_by_key, axis)
-    rises = [steps(data) for data in known.values()]
-    budgets = np.unique(np.concatenate(rises)) if rises else np.zeros(0)
-    left_out = tuple(key for key in trials_by_key if key not in known)
-    n = _with_results(known.values())
+    budgets = np.unique(np.concatenate([np.zeros(0), *map(steps, known.values())]))
+    left_out, n = tuple(key for key in trials_by_key if key not in known), _with_results(known.values())
     if why := _refusal(len(known), n, budgets):
         return EqualCost(axis, n, Curves(axis, 0.0, (), left_out), why=why)
     normal = np.random.default_rng(seed).standard_normal((len(problems), DRAWS))
@@ -127,14 +127,14 @@ def equal_cost(
     critical = _widened(max_t([process.deviations for process in processes.values()]), n)
     drawn = tuple(_with_band(key, process, critical) for key, process in processes.items())
     found = EqualCost(axis, n, Curves(axis, max(curve.end for curve in drawn), drawn, left_out), critical)
-    critical_pairs, supported = _supported(processes, n)
+    critical_pairs, supported = _supported(processes, n, untested)
     return replace(
         found,
         critical_pairs=critical_pairs,
         supported=supported,
         least=float(budgets[budgets > 0][0]),
         most=float(budgets[-1]),
-        areas=_areas(processes, budgets[budgets > 0], baseline, n),
+        areas=_areas(processes, budgets[budgets > 0], baseline, n, untested),
         breadth=_breadth({key: trials_by_key[key] for key in known}, axis),
         energy=tuple(energy) if axis == "joules" else (),
     )
@@ -232,12 +232,15 @@ class _Gap:
     variance: Array
 
 
-def _supported(processes: Mapping[Key, _Process], n: int) -> tuple[float, tuple[Supported, ...]]:
+def _supported(
+    processes: Mapping[Key, _Process], n: int, untested: Collection[frozenset[Key]]
+) -> tuple[float, tuple[Supported, ...]]:
     """The number of standard errors for all pairs and budgets, and the budgets at which a difference excludes 0."""
     gaps: list[_Gap] = []
+    pairs = [pair for pair in combinations(processes, 2) if frozenset(pair) not in untested]
 
     def deviations() -> Iterator[Array]:  # one pair at a time: together they could fill the memory
-        for a, b in combinations(processes, 2):
+        for a, b in pairs:
             at = np.union1d(processes[a].at, processes[b].at)
             (of_a, away_a), (of_b, away_b) = processes[a].on(at), processes[b].on(at)
             away = away_a - away_b
@@ -260,7 +263,13 @@ def _runs(at: Array, shown: NDArray[np.bool_]) -> list[tuple[float, float]]:
     return [(float(ends[start]), float(ends[stop])) for start, stop in edges.reshape(-1, 2)]
 
 
-def _areas(processes: Mapping[Key, _Process], budgets: Array, baseline: Key | None, n: int) -> tuple[Area, ...]:
+def _areas(
+    processes: Mapping[Key, _Process],
+    budgets: Array,
+    baseline: Key | None,
+    n: int,
+    untested: Collection[frozenset[Key]],
+) -> tuple[Area, ...]:
     """Areas under the curves over the logarithm of the budget, divided by its range; empty if there is one budget.
 
     As RouterBench's average improvement in quality (Hu et al., arXiv 2403.12031 (2024), section 4), but over the
@@ -269,7 +278,8 @@ def _areas(processes: Mapping[Key, _Process], budgets: Array, baseline: Key | No
     if len(budgets) < 2:
         return ()
     widths = np.diff(np.log(budgets)) / np.log(budgets[-1] / budgets[0])
-    at_once = max(1, len(processes) - (baseline in processes))
+    invalid = {key for key in processes if baseline is not None and frozenset((key, baseline)) in untested}
+    at_once = max(1, len(processes) - (baseline in processes) - len(invalid))
     z = NormalDist().inv_cdf(simultaneous(at_once))
     found = {key: _area(process, budgets[:-1], widths) for key, process in processes.items()}
     areas = []
@@ -280,6 +290,7 @@ def _areas(processes: Mapping[Key, _Process], budgets: Array, baseline: Key | No
         if baseline in found and baseline is not None and key != baseline:
             apart, moved = share - found[baseline][0], away - found[baseline][1]
             gap = Interval(apart, *adjusted_wald(n, apart, float(moved.var()) * n + apart**2, z))
+            gap = Interval(apart, None, None) if key in invalid else gap
         areas.append(Area(key, Interval(share, float(low[0]), float(high[0])), gap))
     return tuple(areas)
 

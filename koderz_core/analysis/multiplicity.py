@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
 from statistics import fmean
@@ -55,7 +55,10 @@ def compatible(test: Paired, p: float | None, alpha: float = 0.05) -> Paired:
 
 
 def rank_groups(
-    keys: Sequence[K], trials_by_key: Mapping[K, Sequence[Trial]], alpha: float = 0.05
+    keys: Sequence[K],
+    trials_by_key: Mapping[K, Sequence[Trial]],
+    alpha: float = 0.05,
+    untested: Collection[frozenset[K]] = (),
 ) -> list[tuple[K, ...]]:
     """Groups of configurations, best first: two share a group exactly if they do not differ significantly.
 
@@ -65,20 +68,24 @@ def rank_groups(
     the worst. Inside a group the order is that of ``keys`` and has no meaning; groups are ordered by the shares solved
     of their members, the best first. A configuration without a result is in no group. This is the compact letter
     display, computed by insert-and-absorb: Piepho, Journal of Computational and Graphical Statistics 13 (2004) 456-466.
+    ``untested``: pairs whose test is not valid, so that it does not count.
     """
     shares = {key: share for key in keys if (share := _share(trials_by_key[key])) is not None}
     known = [key for key in keys if key in shares]
     groups = [frozenset(known)] if known else []
-    for a, b in _significant(known, trials_by_key, alpha):
+    tested = [pair for pair in combinations(known, 2) if frozenset(pair) not in untested]
+    for a, b in _significant(tested, trials_by_key, alpha):
         groups = _split(groups, a, b)
     best_first = {key: place for place, key in enumerate(sorted(known, key=shares.__getitem__, reverse=True))}
     groups.sort(key=lambda group: sorted(best_first[key] for key in group))
     return [tuple(key for key in known if key in group) for group in groups]
 
 
-def _significant(keys: Sequence[K], trials_by_key: Mapping[K, Sequence[Trial]], alpha: float) -> list[tuple[K, K]]:
+def _significant(
+    pairs: Sequence[tuple[K, K]], trials_by_key: Mapping[K, Sequence[Trial]], alpha: float
+) -> list[tuple[K, K]]:
     tested, known, worst = [], [], []
-    for a, b in combinations(keys, 2):
+    for a, b in pairs:
         test = paired(trials_by_key[a], trials_by_key[b])
         case = worst_case(trials_by_key[a], trials_by_key[b], test)
         if test.p is not None and case.p is not None:

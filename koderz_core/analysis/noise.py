@@ -103,7 +103,8 @@ class Noise:
 class Uncertainty:
     """The noise of each configuration, then of each difference to the baseline, without those with too few problems.
 
-    ``problems``: what each problem tells. ``dataset_problems``: how many the dataset has, None if unknown.
+    ``problems``: what each problem tells. ``dataset_problems``: how many problems of the dataset can be run with the
+    gates of the configurations, None if unknown.
     """
 
     noise: tuple[Noise, ...]
@@ -125,7 +126,7 @@ def uncertainty(
 def noise_of(trials_by_key: Mapping[Key, Sequence[Trial]], keys: tuple[Key, ...], most: int | None) -> Noise | None:
     """The uncertainty of one configuration, or of the difference of two; None with fewer than two problems.
 
-    ``most``: the number of problems that the dataset has, None if unknown.
+    ``most``: the number of problems of the dataset that can be run, None if unknown.
     """
     counts = [by_problem(trials_by_key[key]) for key in keys]
     problems = sorted(set.intersection(*(set(of) for of in counts)))

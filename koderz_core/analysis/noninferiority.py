@@ -26,6 +26,10 @@ LEVEL = 0.025
 """The level of the one-sided tests: "matches" means that the lower bound of the 95 % interval is above the margin."""
 COST_MARGIN = 1.25
 """The largest ratio of costs that counts as no more expensive, if none is chosen: the upper limit of bioequivalence."""
+LIKELY = 0.8
+"""The power with which a plan is called large enough."""
+MOST_PROBLEMS = 20_000
+"""With more problems, the exact power takes seconds."""
 Verdict = Literal["matches", "falls short", "undecided"]
 _HALVINGS = 60
 _SMALLEST = 1e-300  # avoids a division by 0 if the results cannot vary
@@ -251,34 +255,41 @@ def noninferiority_problems(
     assert 0 < power < 1, f"power {power}"
     if difference <= -margin:
         return None
-    normal = NormalDist()
-    deviations = normal.inv_cdf(1 - alpha) + normal.inv_cdf(power)
-    n = max(1, ceil(deviations**2 * (discordant - difference**2) / (margin + difference) ** 2))
+    n = _approximate_problems(margin, discordant, power, difference, alpha)
     while noninferiority_power(n, margin, discordant, difference, alpha) < power:
         n += 1
     return n
+
+
+def _approximate_problems(margin: float, discordant: float, power: float, difference: float, alpha: float) -> int:
+    """The number by the formula of ``noninferiority_problems``."""
+    normal = NormalDist()
+    deviations = normal.inv_cdf(1 - alpha) + normal.inv_cdf(power)
+    return max(1, ceil(deviations**2 * (discordant - difference**2) / (margin + difference) ** 2))
 
 
 @dataclass(frozen=True, slots=True)
 class Prospect:
     """The ``chance`` that a plan shows that one configuration matches another that is exactly as good.
 
-    ``problems``: how many problems it takes for a chance of 0.8.
+    ``problems``: how many problems it takes for a chance of ``LIKELY``; None if more than about ``MOST_PROBLEMS``.
     """
 
     chance: float
-    problems: int
+    problems: int | None
 
 
 @cache
-def prospect(n: int, pairs: int, discordance: float, variance_left: float) -> Prospect:
-    """What ``n`` problems show within ``MARGIN`` about each of several pairs, at the strictest level of Holm's method.
+def prospect(n: int, pairs: int, discordance: float, variance_left: float, margin: float = MARGIN) -> Prospect:
+    """What ``n`` problems show within ``margin`` about each of several pairs, at the strictest level of Holm's method.
 
     ``discordance`` and ``variance_left``: as in ``power``. Repeats count as more problems, as in ``discordance()``.
     """
     level = LEVEL / pairs
-    chance = noninferiority_power(max(1, floor(n / variance_left)), MARGIN, discordance, alpha=level)
-    problems = noninferiority_problems(MARGIN, discordance, alpha=level)
+    chance = noninferiority_power(max(1, floor(n / variance_left)), margin, discordance, alpha=level)
+    if _approximate_problems(margin, discordance, LIKELY, 0.0, level) > MOST_PROBLEMS:
+        return Prospect(chance, None)
+    problems = noninferiority_problems(margin, discordance, LIKELY, alpha=level)
     assert problems is not None  # equal configurations match with enough problems
     return Prospect(chance, ceil(problems * variance_left))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import inf
 
@@ -52,8 +52,8 @@ class Pair:
     two is scored by the tests it stopped on and the other by held-out tests; ``reported``: on how many an imported file
     states the results of one and koderz scored the other. ``match``: whether it matches the baseline within a margin;
     None without a common problem. ``cost_match``: whether it is no more expensive; None if that is unknown.
-    ``sequential``: the benchmark stops depending on the results of this pair, so its tests and intervals are not
-    valid. ``finding``: all of it in words.
+    ``sequential``: the benchmark stops depending on the results of this pair, so tests and intervals would not be valid
+    and are None. ``finding``: all of it in words.
     """
 
     key: Key
@@ -90,14 +90,20 @@ def pairs(
     trials_by_key: Mapping[Key, Sequence[Trial]],
     margin: float = MARGIN,
     cost_margin: float = COST_MARGIN,
+    untested: Collection[frozenset[Key]] = (),
 ) -> tuple[Pair, ...]:
-    """One pair per other configuration, in their order. ``margin``: of ``match``; ``cost_margin``: of its cost."""
+    """One pair per other configuration, in their order. ``margin``: of ``match``; ``cost_margin``: of its cost.
+
+    ``untested``: the pairs that sequential benchmarks depend on. They have no tests and no intervals, and other pairs
+    are not adjusted for them.
+    """
     base = trials_by_key[baseline.key]
-    tested = sum(bool(common_problems((trials_by_key[other.key], base))) for other in others) or 1
-    tests = [paired(trials_by_key[other.key], base, tested) for other in others]
+    valid = [other for other in others if frozenset((other.key, baseline.key)) not in untested]
+    tested = sum(bool(common_problems((trials_by_key[other.key], base))) for other in valid) or 1
+    tests = [_tested(paired(trials_by_key[other.key], base, tested), valid=other in valid) for other in others]
     adjusted_p = holm_of_known([test.p for test in tests])
     worst = _worst([worst_case(trials_by_key[it.key], base, test) for it, test in zip(others, tests, strict=True)])
-    matches = adjusted([match(trials_by_key[other.key], base, margin) for other in others])
+    matches = adjusted([match(trials_by_key[it.key], base, margin) if it in valid else None for it in others])
     found = []
     for other, raw, p, case, matched in zip(others, tests, adjusted_p, worst, matches, strict=True):
         trials, test = trials_by_key[other.key], compatible(raw, p, ALPHA)
@@ -107,8 +113,32 @@ def pairs(
         partings = tuple(_partings(test, trials, base))
         cheap = cost_match(trials, base, cost_margin, tested)
         of = (test, p, partings, price, even, saved, mixed, case, reported, matched, cheap)
-        found.append(Pair(other.key, baseline.key, *of))
+        pair = Pair(other.key, baseline.key, *of)
+        found.append(pair if other in valid else _without_intervals(pair))
     return tuple(found)
+
+
+def _tested(test: Paired, *, valid: bool) -> Paired:
+    """Without a p and an interval if they are not valid."""
+    return test if valid else replace(test, p=None, low=None, high=None)
+
+
+def _without_intervals(pair: Pair) -> Pair:
+    """The pair of a sequential benchmark, without costs that were tested and without the intervals of costs."""
+    even, saved = pair.break_even, pair.savings
+    return replace(
+        pair,
+        price=pair.price and _value(pair.price),
+        cost_match=None,
+        break_even=even and replace(even, low=None, high=None),
+        savings=saved and replace(saved, saved_usd=_value(saved.saved_usd), share=saved.share and _value(saved.share)),
+        sequential=True,
+    )
+
+
+def _value(of: Interval) -> Interval:
+    """The number without its bounds."""
+    return Interval(of.value, None, None)
 
 
 def of_two_kinds(groups: Iterable[Sequence[Trial]], one: ScoreKind = "oracle") -> int:
@@ -133,8 +163,9 @@ def leading_pair(found: Sequence[Pair]) -> Pair | None:
 
     A significant difference comes before one that missing results could make insignificant, and before all others. Then
     in this order: more solved for less per solved problem; more for more; fewer, the smallest difference first. Without
-    a significant difference, the cheapest comes first. Pairs scored by tests of different kinds on most problems come
-    last, because their difference is not due to the configurations alone.
+    a significant difference, the cheapest comes first, and pairs without a test come last. Pairs scored by tests of
+    different kinds on most problems come after all others, because their difference is not due to the configurations
+    alone.
     """
     return min(found, key=_interest, default=None)
 
@@ -149,7 +180,7 @@ def _direction(test: Paired, p: float | None) -> int | None:
 def _interest(pair: Pair) -> tuple[bool, int, int, float]:
     difference, mixed = pair.test.difference, 2 * pair.mixed > pair.test.n
     price = pair.price.value if pair.price else inf
-    if difference is None:
+    if difference is None or pair.sequential:
         return mixed, 3, 0, price
     if not pair.significant_so_far:
         return mixed, 2, 0, price

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from koderz_core.analysis.noninferiority import Match, match
-from koderz_core.analysis.pairs import Pair
 from koderz_core.analysis.rates import by_problem
 from koderz_core.analysis.sequential import Rule, Sequential
 from koderz_core.records import Plan
@@ -89,12 +88,6 @@ def registered(plans: Sequence[RecordedPlan], trials: Iterable[Trial]) -> Regist
     )
     outcomes = {trial.experiment: trial.outcome for trial in trials}
     return Registered(tuple(plans), primary, Rule(plan).state(outcomes) if plan.sequential else None)
-
-
-def marked(pairs: Sequence[Pair], registrations: Sequence[Registered]) -> tuple[Pair, ...]:
-    """The pairs, with the mark that the tests of a sequential primary comparison are not valid."""
-    stopped = [{(each.benchmark, name) for name in each.pair} for each in registrations if each.sequential]
-    return tuple(replace(pair, sequential={pair.key, pair.baseline} in stopped) for pair in pairs)
 
 
 def _planned(plan: Plan, configuration: str, trials: Iterable[Trial]) -> list[Trial]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import comb, inf
-from statistics import fmean, median_low
+from statistics import fmean, median_high
 from typing import Literal
 
 import numpy as np
@@ -189,7 +189,7 @@ def _listed(first: int, last: int, every: int) -> Iterator[int]:
 
 
 def _draws(kind: DrawKind, counts: Counts, trials: Sequence[Trial]) -> Draws:
-    most = median_low([n for _, n in counts.values()]) if counts else 0
+    most = median_high([n for _, n in counts.values()]) if counts else 0
     if most < 2:
         return Draws(kind, most, (), None, None)
     rates = [pass_rate(counts, k) for k in _listed(1, most, _ALL)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import comb, prod
 from typing import Literal, get_args
@@ -72,11 +72,13 @@ def slices(
     trials_by_key: Mapping[Key, Sequence[Trial]],
     baseline: Key | None,
     values: Mapping[str, Sequence[str]],
+    untested: Collection[frozenset[Key]] = (),
 ) -> Slices:
     """Divide the trials of configurations by the ``values`` of their problems, by id; a problem may have several.
 
     Each difference to the baseline is tested as a pair of ``pairs``. Holm's adjustment covers all tests of all slices,
-    which is valid although slices with common problems depend on each other.
+    which is valid although slices with common problems depend on each other. ``untested``: pairs whose test would not
+    be valid.
     """
     problems = {trial.problem for trials in trials_by_key.values() for trial in trials}
     members: dict[str, set[str]] = {}
@@ -85,8 +87,9 @@ def slices(
             members.setdefault(value, set()).add(problem)
     ordered = sorted(members, key=lambda name: (name == UNKNOWN, natural(name)))
     parts = {name: _within(trials_by_key, members[name]) for name in ordered}
+    against = {key: baseline for key in trials_by_key if frozenset((key, baseline)) not in untested}
     found = [
-        SliceResult(name, key, clustered(by_problem(trials)), _test(name, key, baseline, parts[name]))
+        SliceResult(name, key, clustered(by_problem(trials)), _test(name, key, against.get(key), parts[name]))
         for name in ordered
         for key, trials in parts[name].items()
     ]

@@ -10,7 +10,7 @@ import click
 
 from koderz_core.errors import UsageError
 from koderz_core.records.progress import SummaryRow
-from koderz_core.report.attempts import ABOUT_ATTEMPTS, attempt_numbers, attempt_tables
+from koderz_core.report.attempts import about_attempts, attempt_numbers, attempt_tables
 from koderz_core.report.equal_cost import equal_cost_section
 from koderz_core.report.formats import TextTable
 from koderz_core.report.noise import MOST_ITEMS
@@ -112,12 +112,12 @@ def parts(opened: Workspace, rows: Sequence[SummaryRow], comparison: Comparison,
     base = comparison.baseline
     if asked.attempts:
         attempts = opened.comparisons.attempts(rows)
-        tables = attempt_tables(comparison.configurations, attempts)
-        yield Part("attempts", tables, (ABOUT_ATTEMPTS,), attempt_numbers(comparison.configurations, attempts))
+        of = (comparison.configurations, attempts)
+        yield Part("attempts", attempt_tables(*of), about_attempts(*of), attempt_numbers(*of))
     trust = opened.trust.check(rows, read=True) if asked.trust else None
     if by := asked.by or ("year" if trust and trust.dated else None):
         found = opened.comparisons.slices(rows, by, base)
-        lines, remarks = slice_rows(comparison, found), slice_remarks(found)
+        lines, remarks = slice_rows(comparison, found), slice_remarks(comparison, found)
         numbers = {"by": found.by, "tests": found.tests, "rows": lines, "remarks": remarks}
         yield Part("slices", (slice_table(comparison, found),), remarks, numbers, lines)
     if asked.pass_at_k:

@@ -263,9 +263,9 @@ class SummaryRow:
     (``unpriced`` counts these). ``seconds``: the sum over experiments that ended, None if the time of one is unknown.
     ``isolation``: the sandbox tier; ``shared`` counts the experiments whose tests ran in the program's own process.
     ``replies`` counts the replies whose programs a loop tested, ``well_formed`` those with a complete program in one
-    piece. ``solved_first``: solved with the first program. ``share``: the share of results that are solved,
-    averaged over the problems with a result; ``share_first``: the same of results that are solved with the first
-    program. Both are None without a result. ``only``: the problems of this row, if these are not all.
+    piece. ``solved_first``: solved after at most one tested program. ``share``: the share of results that are solved,
+    averaged over the problems with a result; ``share_first``: the same of results that are in ``solved_first``.
+    Both are None without a result. ``only``: the problems of this row, if these are not all.
     ``model_tiers``: the tier of each model of its benchmark. ``cached``: the answers from the response cache, which
     cost nothing.
     """

@@ -29,7 +29,7 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A tested program: the values of ``ANSWER_FEATURES``, and whether it passed the held-out tests."""
+    """A tested program: the values of ``ANSWER_FEATURES``, and whether it passed the gate and the held-out tests."""
 
     values: tuple[float, ...]
     right: bool

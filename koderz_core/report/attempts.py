@@ -22,7 +22,7 @@ from koderz_core.report.columns import (
     usd,
     whole,
 )
-from koderz_core.report.formats import TextTable, count, money, percent, rate
+from koderz_core.report.formats import TextTable, count, listed, money, percent, rate
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.attempts import Attempt, AttemptByAttempt, Repeats, Transition
@@ -40,6 +40,11 @@ ABOUT_ATTEMPTS = (
     "reached it, divided by the number of experiments that this attempt solved. If the strategy requests a spec before "
     "the first attempt, the cost of the first attempt includes this call. “$ per extra solve” has no interval. If an "
     "attempt solved only a few experiments, “$ per extra solve” is a rough estimate."
+)
+_CHOOSES = (
+    "In some experiments of {}, a program passed the gate before the last attempt, for example because the strategy "
+    "tests several programs and then chooses one. The table counts the result of each experiment at its last attempt. "
+    "For {}, “solved here” and “$ per extra solve” therefore do not show what a single attempt contributes."
 )
 
 
@@ -76,7 +81,11 @@ ATTEMPT = (
         "number of experiments that have a result and reached this attempt",
         shown=Shown("experiments", 3, count),
     ),
-    whole("solved", "number of experiments that this attempt solved", shown=Shown("solved", 3, count)),
+    whole(
+        "solved",
+        "number of solved experiments that ended at this attempt, even if an earlier attempt found the program",
+        shown=Shown("solved", 3, count),
+    ),
     whole(
         "false_passes",
         "number of experiments that ended at this attempt because a wrong program passed the gate",
@@ -85,7 +94,7 @@ ATTEMPT = (
     *interval(
         share(
             "hazard",
-            "share of the experiments in `at_risk` that this attempt solved, with equal weight for every problem",
+            "share of the experiments in `at_risk` that are counted in `solved`, with equal weight for every problem",
             shown=Shown("solved here [95 %]", 4, rate, "of.hazard"),
         )
     ),
@@ -142,6 +151,13 @@ def attempt_tables(rows: Sequence[ConfigurationFigures], found: Found) -> tuple[
     """Every table that has lines."""
     made = (attempts_table, transitions_table, repeats_table)
     return tuple(table for make in made if (table := make(rows, found)).rows)
+
+
+def about_attempts(rows: Sequence[ConfigurationFigures], found: Found) -> tuple[str, ...]:
+    """The sentences without which the tables mislead."""
+    choosing = [row.letter for row in _with_attempts(rows, found) if found[row.key].chooses]
+    named = listed(choosing) if choosing else ""
+    return (ABOUT_ATTEMPTS, *([_CHOOSES.format(named, named)] if named else []))
 
 
 def attempts_table(rows: Sequence[ConfigurationFigures], found: Found) -> TextTable:

@@ -92,13 +92,17 @@ NAMED: Sequence[Column] = (
 """How a ``Row`` names its configuration."""
 
 
-def interval(column: Column) -> Sequence[Column]:
-    """A number with both ends of its 95 % interval; its path leads to the record that has all three."""
+def interval(column: Column, without_ends: str = "") -> Sequence[Column]:
+    """A number with both ends of its 95 % interval; its path leads to the record that has all three.
+
+    ``without_ends``: what it means if the ends alone are missing; empty if this does not happen.
+    """
     ends = {end: f"{end} end of the 95 % interval of `{column.name}`" for end in ("lower", "upper")}
+    bound = replace(column, missing=", or ".join(filter(None, (column.missing, without_ends))), shown=None)
     return (
         replace(column, path=f"{column.source}.value"),
-        replace(column, name=f"{column.name}_low", meaning=ends["lower"], path=f"{column.source}.low", shown=None),
-        replace(column, name=f"{column.name}_high", meaning=ends["upper"], path=f"{column.source}.high", shown=None),
+        replace(bound, name=f"{column.name}_low", meaning=ends["lower"], path=f"{column.source}.low"),
+        replace(bound, name=f"{column.name}_high", meaning=ends["upper"], path=f"{column.source}.high"),
     )
 
 

@@ -194,14 +194,16 @@ CONFIGURATIONS: Sequence[Column] = [
     text(
         "groups",
         "numbers of the rank groups that contain the configuration, empty if no group contains it; group 1 is the "
-        "best, and differences within a group are not significant",
+        "best, and differences within a group are not significant (the primary comparison of a sequential benchmark "
+        "is not tested)",
         path="groups",
         shown=Shown("group", 6, _group),
     ),
     *interval(
         usd(
             "usd_per_solved",
-            "cost of all experiments with a result, divided by the number of solved experiments",
+            "mean cost per problem, divided by the success rate; only experiments with a result count, and every "
+            "problem has the same weight",
             _NO_PRICE,
             path="measured.price",
             shown=Shown("$ per solved [95 %]", 7, _price, "measured.price"),
@@ -327,8 +329,7 @@ CONFIGURATIONS: Sequence[Column] = [
     ),
     share(
         "share_first",
-        "share of experiments solved with the first program that was tested or submitted, averaged over problems as in "
-        "`share`",
+        "share of experiments that were solved after at most one tested program, averaged over problems as in `share`",
         _NO_RESULT,
         path="of.first",
     ),

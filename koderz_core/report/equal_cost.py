@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from math import isinf
+from math import comb, isinf
 from typing import TYPE_CHECKING
 
 from koderz_core.records.completions import CPUS_MEASURED
@@ -23,6 +23,8 @@ from koderz_core.report.columns import (
     whole,
 )
 from koderz_core.report.formats import amount, numbered, percent, points, span
+from koderz_core.report.pair_columns import SEQUENTIAL
+from koderz_core.report.registration import about_untested
 from koderz_core.report.sections import Listing, Section
 
 if TYPE_CHECKING:  # numpy is slow to import
@@ -143,7 +145,8 @@ AREAS = (
             "area minus the area of the baseline; the intervals of all differences hold simultaneously",
             "the configuration is the baseline",
             shown=Shown("points [95 %]", 4, if_known(_difference), "of.difference"),
-        )
+        ),
+        SEQUENTIAL,
     ),
 )
 BANDS = (
@@ -265,7 +268,10 @@ def _remarks(comparison: Comparison, found: EqualCost) -> Iterator[str]:
         sources = f" Sources: {'; '.join(found.energy)}." if found.energy else ""
         yield f"Comparison at equal {PER_PROBLEM[found.axis]} per problem: {WHY[found.why]}{sources}"
         return
-    yield _conclusion(comparison, found)
+    drawn = {curve.key for curve in found.curves.curves}
+    if comb(len(drawn), 2) > sum({*pair} <= drawn for pair in comparison.untested):
+        yield _conclusion(comparison, found)
+    yield from about_untested(comparison)
     if found.curves.left_out:
         names = ", ".join(comparison.of(key).letter for key in found.curves.left_out)
         yield (

@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from math import inf
 
-from koderz_core.analysis.noninferiority import MARGIN, prospect
+from koderz_core.analysis.noninferiority import LIKELY, MARGIN, prospect
 from koderz_core.analysis.power import Expectation, expected, variance_left_by, visible
 from koderz_core.records import Plan
 from koderz_core.records.progress import PastPair, Range, Receipt
 from koderz_core.report.formats import duration, money, numbered, percent, within
 
+_SEQUENTIAL = (
+    "These probabilities apply if all problems are run (stopping rule: fixed). With sequential stopping, a benchmark "
+    "shows a match less often (see docs/statistics.md). For the primary comparison, the differences stated above are "
+    "not tested."
+)
 LAST_RUN = "The last run"
 """The subject of a receipt that is shown later: the benchmark may have been resumed, and cost more in total."""
 
@@ -52,19 +58,24 @@ def can_show(plan: Plan, past: Sequence[PastPair]) -> str:
         f"{planned} a difference below {_points(found.half)} percentage points will usually not be detected; a "
         f"difference of {_points(found.most)} points is detected with a probability of 80 %.{against}"
     )
-    matching = _about_matching(n, pairs, expectation.discordance, left)
+    matching = _about_matching(plan, pairs, expectation.discordance, left)
     parts = (detected, matching, _source(expectation), _about_repeats(n, repeats, pairs, expectation))
     return " ".join(part for part in parts if part)
 
 
-def _about_matching(n: int, pairs: int, discordance: float, variance_left: float) -> str:
-    found = prospect(n, pairs, discordance, variance_left)
+def _about_matching(plan: Plan, pairs: int, discordance: float, variance_left: float) -> str:
+    """Of any pair, or of the primary comparison of a registered plan, which is not adjusted for other pairs."""
+    n, registered = len(plan.problems), plan.registration or None
+    margin, tested = (registered.margin, 1) if registered else (MARGIN, pairs)
+    found = prospect(n, tested, discordance, variance_left, margin)
+    which = "the configuration of the primary comparison" if registered else "a configuration"
     likely = (
-        f"If a configuration is exactly as good as the baseline, the benchmark shows with a probability of "
-        f"{percent(found.chance)} that this configuration matches the baseline {within(MARGIN)}"
+        f"If {which} is exactly as good as the baseline, the benchmark shows with a probability of "
+        f"{percent(found.chance)} that this configuration matches the baseline {within(margin)}"
     )
-    needed = "" if found.problems <= n else f"; a probability of 80 % requires {found.problems} problems"
-    return f"{likely}{needed}."
+    enough = found.chance >= LIKELY or (found.problems or inf) <= n
+    needed = "" if enough else f"; a probability of 80 % requires {found.problems or 'more'} problems"
+    return f"{likely}{needed}.{f' {_SEQUENTIAL}' if plan.sequential else ''}"
 
 
 def _source(expectation: Expectation) -> str:

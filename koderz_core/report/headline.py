@@ -24,6 +24,7 @@ if TYPE_CHECKING:  # numpy is slow to import
 
 ROUNDING = 1e-9  # of means over problems
 NOT_EQUAL = "but this does not show that the rates are equal"
+_ACROSS = ", but the configurations did not run on the same problems"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,7 @@ def _best(comparison: Comparison, rows: Sequence[ConfigurationFigures], names: M
         return f"{names[best[0].key]} solved {_rate(best[0])}."
     if not most:
         return f"No configuration solved a problem.{end}"
-    across = ", but the configurations did not run on the same problems" if comparison.across else ""
+    across = _ACROSS if comparison.across else ""
     if len(best) == 1:
         return f"{names[best[0].key]} has the highest success rate: {_rate(best[0])}{across}.{end}"
     equal = some([f"{names[row.key]} ({_rate(row)})" for row in best])
@@ -108,10 +109,12 @@ def _cheapest(comparison: Comparison, rows: Sequence[ConfigurationFigures], name
     cost = money_span(least, solved[cheapest[0]].low, solved[cheapest[0]].high)
     if len(comparison.configurations) == 1:
         return f"It cost {cost} per solved problem."
+    across = _ACROSS if comparison.across else ""
     if len(cheapest) > 1:
-        return f"{some(rates)} have the lowest cost per solved problem: {cost if least else 'nothing'}.{end}"
-    only = "is the only configuration with a known cost per solved problem" if len(solved) == 1 and unknown else ""
-    return f"{rates[0]} {only or 'has the lowest cost per solved problem'}: {cost}.{end}"
+        return f"{some(rates)} have the lowest cost per solved problem{across}: {cost if least else 'nothing'}.{end}"
+    if len(solved) == 1 and unknown:
+        return f"{rates[0]} is the only configuration with a known cost per solved problem: {cost}.{end}"
+    return f"{rates[0]} has the lowest cost per solved problem{across}: {cost}.{end}"
 
 
 def _differences(pairs: Sequence[Pair], names: Mapping[Key, str]) -> str:

@@ -77,7 +77,10 @@ def _next_buy(row: NoiseRow, most: int | None) -> str:
     elif noise.problems < most:
         limit = f"{_problems_left(noise, most)}"
     else:
-        limit = f"All {numbered(most, 'problem')} of the dataset are used, so more experiments can only be repeats."
+        limit = (
+            f"All {numbered(most, 'problem')} of the dataset that can be run with these gates are used, so more "
+            "experiments can only be repeats."
+        )
     return f"{of}. {limit} {_repeats(noise)}".strip()
 
 
@@ -86,9 +89,9 @@ def _problems_left(noise: Noise, most: int) -> str:
     all_of_them = in_points((noise.error or 0.0) * sqrt(noise.problems / most))
     cost = _price(noise, most - noise.problems, noise.repeats)
     return (
-        f"The dataset has {numbered(most - noise.problems, 'further problem')}: with all {most}, the standard error "
-        f"would be {all_of_them} points{cost}. At the same price per experiment, a further problem lowers the standard "
-        "error of a rate more than a repeat does."
+        f"The dataset has {numbered(most - noise.problems, 'further problem')} that can be run with these gates: with "
+        f"all {most}, the standard error would be {all_of_them} points{cost}. At the same price per experiment, a "
+        "further problem lowers the standard error of a rate more than a repeat does."
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isfinite, isinf
 from typing import TYPE_CHECKING
 
@@ -80,7 +80,7 @@ def pairs(comparison: Comparison) -> list[PairRow]:
     """A row per configuration except the baseline."""
     return [
         PairRow(comparison.of(pair.key), pair, _registered(comparison, pair), *_reaches(pair.break_even))
-        for pair in map(_valid, comparison.pairs)
+        for pair in comparison.pairs
     ]
 
 
@@ -111,15 +111,6 @@ def _reach(price: float | None) -> Reach:
     return Reach(price, "reached") if isfinite(price) else Reach(None, "never")
 
 
-def _valid(pair: Pair) -> Pair:
-    """The pair without tests and intervals that are not valid because the benchmark is sequential."""
-    if not pair.sequential:
-        return pair
-    test = replace(pair.test, p=None, low=None, high=None)
-    worst = pair.worst and replace(pair.worst, p=None)  # the bounds of the difference remain valid
-    return replace(pair, test=test, p_adjusted=None, worst=worst, match=None)
-
-
 def _registered(comparison: Comparison, pair: Pair) -> str | None:
     found = next((found for found in comparison.registered if found.benchmark == pair.key[0]), None)
     if found is None:
@@ -146,7 +137,8 @@ def _never(even: BreakEven | None) -> str | None:
 
 _NOT_BOTH = "no problem was planned for both configurations"
 _NO_RATIO = "`price_ratio` or one of its bounds is unknown, or one of the two configurations solved no problem"
-_NO_COMMON = "`n` is 0, or the pair is the primary comparison of a sequential benchmark"
+SEQUENTIAL = "the pair is the primary comparison of a sequential benchmark"
+_NO_COMMON = f"`n` is 0, or {SEQUENTIAL}"
 _NOTHING = "no problem was solved by both configurations, or a cost is unknown"
 _REACHED = "`reached`, `never`, `no_target` (the baseline solved no problem) or `unknown`"
 
@@ -172,20 +164,22 @@ PAIRS: Sequence[Column] = [
     ),
     whole(
         "both",
-        "problems that both configurations solved; with repeats, problems that both solved in the same number of "
+        "problems that both configurations solved; with repeats, problems that both solved in the same share of their "
         "repeats",
         unit="problems",
         shown=Shown("both", 10),
     ),
     whole(
         "only_a",
-        "problems that only the configuration solved, or that it solved in more repeats than the baseline",
+        "problems that only the configuration solved, or that it solved in a larger share of its repeats than the "
+        "baseline",
         unit="problems",
         shown=Shown("only this row", 8),
     ),
     whole(
         "only_b",
-        "problems that only the baseline solved, or that it solved in more repeats than the configuration",
+        "problems that only the baseline solved, or that it solved in a larger share of its repeats than the "
+        "configuration",
         unit="problems",
         shown=Shown("only {baseline}", 9),
     ),
@@ -292,7 +286,8 @@ PAIRS: Sequence[Column] = [
             "times",
             "pair.price",
             Shown("cost ratio", 14, if_known("{:.2g}".format)),
-        )
+        ),
+        SEQUENTIAL,
     ),
     *reasons("price_ratio", "price_ratio_low", "price_ratio_high"),
     number(
@@ -369,7 +364,8 @@ PAIRS: Sequence[Column] = [
             "mean dollars saved per problem, compared with the baseline",
             _NOTHING,
             path="pair.savings.saved_usd",
-        )
+        ),
+        SEQUENTIAL,
     ),
     *interval(
         share(
@@ -378,6 +374,7 @@ PAIRS: Sequence[Column] = [
             f"{_NOTHING}, or the baseline was free of charge",
             path="pair.savings.share",
             shown=Shown("saved", 15, percent),
-        )
+        ),
+        SEQUENTIAL,
     ),
 ]

@@ -17,6 +17,7 @@ from koderz_core.report.formats import NONE, TextTable, chance, money, numbered,
 from koderz_core.times import second
 
 if TYPE_CHECKING:  # numpy is slow to import
+    from koderz_core.analysis.comparison import Comparison
     from koderz_core.analysis.registration import Registered
     from koderz_core.analysis.sequential import Sequential
 
@@ -46,9 +47,15 @@ def not_valid(label: str, other: str) -> str:
     """Why the primary comparison of a sequential benchmark has none of the usual tests."""
     return (
         f"{label} against {other} is the primary comparison of a sequential benchmark. For this comparison, p values "
-        "and intervals for a fixed number of problems are not valid and not shown. The section Registration shows the "
-        "result."
+        "and intervals for a fixed number of problems are not valid and not shown, and groups do not take it into "
+        "account. The section Registration shows the result."
     )
+
+
+def about_untested(comparison: Comparison) -> Iterator[str]:
+    """Why some pairs of these configurations, named by their letters, have none of the usual tests."""
+    for pair in comparison.untested:
+        yield not_valid(*(comparison.of(key).letter for key in pair))
 
 
 def saved(left: Forecast | None) -> str:

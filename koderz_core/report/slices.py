@@ -20,6 +20,7 @@ from koderz_core.report.columns import (
     yes,
 )
 from koderz_core.report.formats import TextTable, chance, marked_rate, numbered, plain, points
+from koderz_core.report.registration import about_untested
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.comparison import Comparison
@@ -147,9 +148,9 @@ def slice_rows(comparison: Comparison, found: Slices) -> list[Numbers]:
     return json_rows(SLICES, _rows(comparison, found))
 
 
-def slice_remarks(found: Slices) -> tuple[str, ...]:
+def slice_remarks(comparison: Comparison, found: Slices) -> tuple[str, ...]:
     """The sentences without which the table misleads."""
-    return tuple(_remarks(found))
+    return (*_remarks(found), *about_untested(comparison))
 
 
 def _rows(comparison: Comparison, found: Slices) -> list[SliceRow]:

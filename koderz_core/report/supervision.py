@@ -108,7 +108,8 @@ REVIEW: Sequence[Column] = (
     *interval(
         share(
             "change",
-            "`after` minus `before`, with equal weight for every problem",
+            "`after` minus `before`, with equal weight for every experiment; the interval considers that repeats of a "
+            "problem are not independent",
             shown=Shown("change in percentage points [95 %]", 3, _change, "of.change"),
         )
     ),

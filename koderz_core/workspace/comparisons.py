@@ -15,7 +15,6 @@ from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.money import FrontierCost, frontier_cost
 from koderz_core.analysis.noninferiority import COST_MARGIN, MARGIN
 from koderz_core.analysis.pairs import DiscordantProblem, Key, Pair, leading_pair
-from koderz_core.analysis.registration import marked
 from koderz_core.analysis.sampling import Sampling, sampling
 from koderz_core.analysis.slices import SLICES_BY, SliceBy, Slices, slices
 from koderz_core.analysis.supervision import Supervision, supervision
@@ -44,7 +43,7 @@ from koderz_core.store.results import Results
 from koderz_core.strategies import facts_of as facts_of_strategy
 from koderz_core.workspace.datasets import Datasets, facts_of
 from koderz_core.workspace.names import Names, configuration_named, letter, usual_baseline
-from koderz_core.workspace.registrations import about_looks, registered_among
+from koderz_core.workspace.registrations import about_looks, registered_among, untested_pairs
 from koderz_core.workspace.trust import TrustChecks
 
 __all__ = [
@@ -119,11 +118,10 @@ class Comparisons:
         ``trust``: remark on what was checked of recall and cheating. Raises UnknownNameError, UsageError.
         """
         base = None if baseline is None else configuration_named(baseline, rows)
-        trials = self._trials(rows, apart=apart)
-        numbers = compare(rows, trials, base, AXES if axes is None else axes, *margins)
+        trials, untested = self._trials(rows, apart=apart), untested_pairs(self.results, rows)
+        numbers = compare(rows, trials, base, AXES if axes is None else axes, margins, untested)
         found = registered_among(self.results, self.costs, (row.benchmark for row in rows))
-        numbers = replace(numbers, registered=found, pairs=marked(numbers.pairs, found))
-        comparison = with_sentences(numbers, rows)
+        comparison = with_sentences(replace(numbers, registered=found), rows)
         checked = TrustChecks(self.results, self.datasets).check(rows, read=False) if trust else None
         return replace(
             comparison,
@@ -246,11 +244,9 @@ class Comparisons:
 
         Datasets state these facts, not journals, so they are unknown if the dataset is not on this machine.
         """
-        trials: dict[Key, list[Trial]] = {_key(row): [] for row in rows}
-        for trial in self._trials(rows, tries=False):
-            trials[trial.key].append(trial)
+        trials = self.trials_of_each(rows, tries=False)
         values, notes = facts_of(self.datasets, [row.origin for row in rows], by)
-        return replace(slices(by, trials, baseline, values), notes=notes)
+        return replace(slices(by, trials, baseline, values, untested_pairs(self.results, rows)), notes=notes)
 
     def supervision(self, rows: Sequence[SummaryRow]) -> dict[Key, Supervision]:
         """Return the contribution of the supervisor to each configuration that was reviewed."""

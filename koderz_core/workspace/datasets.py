@@ -104,10 +104,15 @@ class Datasets:
 def facts_of(
     datasets: Datasets, origins: Iterable[DatasetOrigin], by: str
 ) -> tuple[Mapping[str, tuple[str, ...]], tuple[str, ...]]:
-    """The difficulty, topic, tags, kind or year of problems, by id, and why those of a dataset are unknown."""
+    """The difficulty, topic, tags, kind or year of problems, by id, and why those of a dataset are unknown.
+
+    Ids of several datasets are those of ``trials_of_each``.
+    """
     values: dict[str, tuple[str, ...]] = {}
     notes: list[str] = []
-    for origin in dict.fromkeys(origins):
+    distinct = tuple(dict.fromkeys(origins))
+    several = len({origin.sha256 for origin in distinct}) > 1
+    for origin in distinct:
         try:
             dataset = datasets.load(origin.name)
         except KoderzError:
@@ -122,7 +127,8 @@ def facts_of(
                 "difficulty, topic, tags, kind and year of its problems are unknown."
             )
             continue
-        values |= {problem.id: _facts(problem, by) for problem in dataset.problems}
+        prefix = f"{origin.sha256} " if several else ""
+        values |= {f"{prefix}{problem.id}": _facts(problem, by) for problem in dataset.problems}
     return values, tuple(notes)
 
 

@@ -13,14 +13,16 @@ from koderz_core.analysis.sequential import Rule
 from koderz_core.events import BenchmarkDecided
 from koderz_core.plan.costs import Costs
 from koderz_core.records import Outcome, Plan
-from koderz_core.records.registrations import RecordedPlan
+from koderz_core.records.progress import SummaryRow
+from koderz_core.records.registrations import RecordedPlan, primary_pair
 from koderz_core.report.registration import changes
 from koderz_core.store.results import Results
 
 if TYPE_CHECKING:
     from koderz_core.analysis.comparison import Comparison
+    from koderz_core.analysis.pairs import Key
 
-__all__ = ["Registered", "about_looks", "registered_among", "stopping_rule"]
+__all__ = ["Registered", "about_looks", "registered_among", "stopping_rule", "untested_pairs"]
 
 _PEEKING = (
     "If you look at p values while results arrive, and then decide whether to stop or extend the benchmark, false "
@@ -45,6 +47,21 @@ def registered_among(results: Results, costs: Costs, benchmarks: Iterable[str]) 
         )
         for name in names
         if name in plans
+    )
+
+
+def untested_pairs(results: Results, rows: Iterable[SummaryRow]) -> frozenset[frozenset[Key]]:
+    """Return the primary pairs of the sequential ones of these benchmarks. Raises StoreError.
+
+    The results of such a pair decide when its benchmark stops, so tests and intervals for a fixed number of problems
+    are not valid for the pair.
+    """
+    plans = results.recorded_plans(tuple(dict.fromkeys(row.benchmark for row in rows)))
+    registered_plans = {each.benchmark: each.plan for each in reversed(plans)}  # the first plan of each benchmark
+    return frozenset(
+        frozenset((name, configuration) for configuration in primary_pair(plan, plan.sequential))
+        for name, plan in registered_plans.items()
+        if plan.sequential
     )
 
 

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from koderz_core.analysis.difficulty import Key
+from koderz_core.analysis.sampling import is_right
 from koderz_core.analysis.selector import answer_features
 from koderz_core.analysis.selector_fit import Evidence
 from koderz_core.errors import DataError, UsageError
@@ -83,7 +84,7 @@ def _results(rows: Sequence[SummaryRow], trials: Mapping[Key, Sequence[Trial]]) 
 def _tested(
     rows: Sequence[SummaryRow], trials: Mapping[Key, Sequence[Trial]]
 ) -> Iterator[tuple[Place, str, tuple[tuple[float, ...], bool]]]:
-    """Tested programs with a held-out result and known tokens: place, gate, features and result."""
+    """Tested programs with a held-out result and known tokens: place, gate, features, and whether they are right."""
     for row in rows:
         for trial in _in_order(trials[row.benchmark, row.configuration]):
             codes, before = list[str | None](), 0
@@ -92,11 +93,12 @@ def _tested(
                 if step.tokens is None:  # nor are those of the next answers
                     break
                 tokens, before = step.tokens - before, step.tokens
-                if step.held_out_passed is None:
+                right = is_right(trial, step)
+                if step.held_out_passed is None or right is None:
                     continue
                 votes, marks = codes.count(step.code) / len(codes), (step.tests_passed, step.tests_total)
                 values = answer_features(marks, step.error, tokens, step.iteration, votes)
-                yield _place(row, trial), row.gate, (values, step.held_out_passed)
+                yield _place(row, trial), row.gate, (values, right)
 
 
 def _in_order(trials: Sequence[Trial]) -> list[Trial]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from koderz_core.analysis.equal_cost import COSTS, EqualCost, equal_cost
@@ -10,10 +10,14 @@ from koderz_core.analysis.headroom import Headroom, headroom
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.noise import Noise, Uncertainty, uncertainty
 from koderz_core.errors import KoderzError
+from koderz_core.grading.gates import ALL_TESTS
+from koderz_core.grading.testsets import Outside, TestPolicy, split
 from koderz_core.records import Dataset
 from koderz_core.records.progress import SummaryRow
+from koderz_core.records.trials import Trial
 from koderz_core.workspace.comparisons import Comparisons, Key
 from koderz_core.workspace.datasets import Datasets
+from koderz_core.workspace.registrations import untested_pairs
 
 __all__ = ["COSTS", "EqualCost", "Headroom", "Noise", "Uncertainties", "Uncertainty"]
 
@@ -31,7 +35,7 @@ class Uncertainties:
         ``baseline``: the configuration that the others are compared with, None without pairs.
         """
         trials = self.comparisons.trials_of_each(rows, tries=False)
-        return uncertainty(trials, baseline, self._problems_of_dataset(rows))
+        return uncertainty(trials, baseline, self._problems_to_run(rows, trials))
 
     def equal_cost(self, rows: Sequence[SummaryRow], baseline: Key | None, axis: Axis) -> EqualCost:
         """Return the share that each configuration solves within equal amounts per problem, with simultaneous bands."""
@@ -40,7 +44,7 @@ class Uncertainties:
         if axis == "joules":
             sources = self.comparisons.results.energy_sources(sorted({benchmark for benchmark, _ in trials}))
             energy = sorted({source for key in trials for source in sources.get(key, ())})
-        return equal_cost(trials, axis, baseline, energy)
+        return equal_cost(trials, axis, baseline, energy, untested=untested_pairs(self.comparisons.results, rows))
 
     def headroom(self, rows: Sequence[SummaryRow]) -> Headroom:
         """Return what a choice of one configuration per problem could gain over the best single configuration."""
@@ -49,9 +53,17 @@ class Uncertainties:
         lengths = {problem.id: len(problem.public.prompt) for problem in dataset.problems} if dataset else {}
         return headroom(trials, lengths)
 
-    def _problems_of_dataset(self, rows: Sequence[SummaryRow]) -> int | None:
+    def _problems_to_run(self, rows: Sequence[SummaryRow], trials: Mapping[Key, Sequence[Trial]]) -> int | None:
+        """The number of problems of the dataset that have tests for the gates of these configurations."""
         dataset = self._dataset(rows)
-        return len(dataset.problems) if dataset else None
+        if dataset is None:
+            return None
+        run = set.intersection(*({trial.problem for trial in of} for of in trials.values()))
+        plans = {row.benchmark: self.comparisons.results.plan(row.benchmark) for row in rows}
+        outside = {problem for plan in plans.values() for problem in plan.outside}
+        gates = {TestPolicy(row.gate, plans[row.benchmark].seed) for row in rows if row.gate != ALL_TESTS}
+        others = (problem for problem in dataset.problems if problem.id not in run | outside)
+        return len(run) + sum(not any(isinstance(split(it, gate), Outside) for gate in gates) for it in others)
 
     def _dataset(self, rows: Sequence[SummaryRow]) -> Dataset | None:
         """None if there are several datasets, or if the dataset is not on this machine in the same version."""

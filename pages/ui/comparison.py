@@ -11,7 +11,7 @@ from koderz_core import Workspace
 from koderz_core.records.plans import SOME_SCRIPTED
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report import captions, formats
-from koderz_core.report.attempts import ABOUT_ATTEMPTS, attempt_rows, attempt_tables
+from koderz_core.report.attempts import about_attempts, attempt_rows, attempt_tables
 from koderz_core.report.charts import file_subject
 from koderz_core.report.charts_costs import cost_by_role, costs_alt, has_role_costs
 from koderz_core.report.charts_curves import curves_alt, success_by
@@ -241,7 +241,7 @@ def show_slices(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Co
         first, last = ("slice", "key"), ("configuration",)
         show_words(table, [*first, *(name for name in table.columns if name and name not in first + last), *last])
         offer_csv("slices", slice_rows(comparison, found))
-        for remark in slice_remarks(found):
+        for remark in slice_remarks(comparison, found):
             st.text(remark)
 
 
@@ -263,6 +263,8 @@ def _show_differing_problems(
 
     A choice redraws only this part, because nothing else depends on it.
     """
+    if not pair.test.n:
+        return  # the finding says that no problem has a result of both
     if not pair.partings:
         st.info("Both configurations solved the same problems, so there are no programs to compare.", icon="🟰")
         return
@@ -279,8 +281,8 @@ def _choose_problem(
     workspace: Workspace, pair: Pair, other: ConfigurationFigures, baseline: ConfigurationFigures
 ) -> None:
     st.caption(
-        "Problems that only one of the two configurations solved, or that one configuration solved in more repeats "
-        "than the other configuration. Choose a row to read both programs."
+        "Problems that only one of the two configurations solved, or that one configuration solved in a larger share "
+        "of its repeats than the other configuration. Choose a row to read both programs."
     )
     partings = {parting.problem: parting for parting in pair.partings}
     solvers = [baseline if parting.solved_by_baseline else other for parting in partings.values()]
@@ -338,6 +340,6 @@ def _draw_attempts(workspace: Workspace, rows: Sequence[SummaryRow], comparison:
         show_words(TextTable(table.title, table.columns[2:], unlabelled))
         if not place:
             offer_csv("attempts", attempt_rows([chosen], attempts))
-            st.caption(ABOUT_ATTEMPTS.replace("$", r"\$"))
+            st.caption(" ".join(about_attempts([chosen], attempts)).replace("$", r"\$"))
     if not tables:
         st.info("No experiment of this configuration has a result yet.", icon="🪜")

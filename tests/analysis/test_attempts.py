@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from made_courses import answers, course
 from msgspec.structs import replace
 
-from koderz_core.analysis.attempts import Repeats, Transition, attempts, repeats, transitions
+from koderz_core.analysis.attempts import Repeats, Transition, attempt_by_attempt, attempts, repeats, transitions
 from koderz_core.analysis.rates import wilson
+from koderz_core.report.attempts import ABOUT_ATTEMPTS, about_attempts
 
 
 def test_the_hazard_is_of_those_that_came_to_an_attempt():
@@ -16,6 +19,15 @@ def test_the_hazard_is_of_those_that_came_to_an_attempt():
     assert (first.at_risk, first.solved, first.false_passes, first.hazard.value) == (4, 1, 0, 0.25)
     assert (second.at_risk, second.solved, second.false_passes) == (3, 1, 1)
     assert (second.hazard.low, second.hazard.high) == pytest.approx((wilson(1, 3).low, wilson(1, 3).high))
+
+
+def test_where_programs_pass_the_gate_before_the_last_attempt_it_is_said_that_no_single_attempt_solved():
+    made = {"A": [course("p/1", "xs"), course("p/2", "xf")], "B": [course("p/1", "xs"), course("p/2", "fs")]}
+    found = {("bench", letter): attempt_by_attempt(trials, {}) for letter, trials in made.items()}
+    loop, choosing = (SimpleNamespace(letter=letter, key=("bench", letter)) for letter in made)
+    assert about_attempts([loop], found) == (ABOUT_ATTEMPTS,)
+    _, said = about_attempts([loop, choosing], found)
+    assert said.startswith("In some experiments of B, a program passed the gate before the last attempt")
 
 
 def test_the_tests_passed_are_means_over_those_tested():

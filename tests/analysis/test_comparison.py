@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from operator import attrgetter
 
 import pytest
 from made_trials import trials
@@ -12,6 +13,7 @@ from test_compared import ROW
 
 from koderz_core.analysis.bounds import Cases, WorstCase
 from koderz_core.analysis.comparison import Comparison, compare
+from koderz_core.analysis.configurations import figures_of
 from koderz_core.analysis.differences import differences
 from koderz_core.analysis.paired import paired
 from koderz_core.analysis.pairs import leading_pair
@@ -49,7 +51,11 @@ def row(name: str, strategy: str = "direct", tier: str = "local", **more: object
 ROWS = [row("weak"), row("cheap", "supervised"), row("dear", tier="frontier")]
 
 
-def compared(rows: Sequence[SummaryRow] = ROWS, baseline: SummaryRow | None = None) -> Comparison:
+def compared(
+    rows: Sequence[SummaryRow] = ROWS,
+    baseline: SummaryRow | None = None,
+    untested: Sequence[frozenset[tuple[str, str]]] = (),
+) -> Comparison:
     """The first ``oracle_problems`` of each are scored by the tests that it stopped on."""
     held = [
         structs.replace(
@@ -65,7 +71,7 @@ def compared(rows: Sequence[SummaryRow] = ROWS, baseline: SummaryRow | None = No
         for trial in trials(name, {f"p/{place}": mark for place, mark in enumerate(MARKS[name])})
         if row.scored_problems
     ]
-    return with_sentences(compare(rows, held, baseline), rows)
+    return with_sentences(compare(rows, held, baseline, untested=untested), rows)
 
 
 def test_the_others_are_held_against_the_frontier_model_that_was_asked_once() -> None:
@@ -156,6 +162,29 @@ def test_no_line_says_that_two_are_told_apart_beside_an_interval_that_holds_0_or
         trials("cheap", {f"p/{n}": "1" for n in range(5)}) + trials("dear", {f"p/{n}": "0" for n in range(5)}),
     ).pairs[0]
     assert (one_way.significant, one_way.test.low) == (False, 0.0)  # p = 0.06, and Bonett-Price begins above 0
+
+
+def test_a_pair_on_which_its_benchmark_depends_has_no_tests_and_no_intervals_and_does_not_adjust_others() -> None:
+    other, pair = compared(untested=[frozenset({("bench", "cheap"), ("bench", "dear")})]).pairs
+    assert (pair.test.p, pair.test.low, pair.p_adjusted, pair.match, pair.cost_match) == (None,) * 5
+    assert pair.price and pair.break_even and pair.savings and pair.savings.share  # noqa: PT018
+    saved, share = pair.savings.saved_usd, pair.savings.share
+    assert (pair.price.low, pair.break_even.low, saved.low, share.low) == (None,) * 4
+    assert (pair.price.high, pair.break_even.high, saved.high, share.high) == (None,) * 4
+    assert (pair.test.difference, pair.price.value) == (compared().pairs[1].test.difference, pytest.approx(8 / 700))
+    (alone,) = compared([ROWS[0], ROWS[2]]).pairs
+    assert (other.test, other.p_adjusted, other.match) == (alone.test, alone.p_adjusted, alone.match)
+    assert leading_pair((pair, other)) == other
+
+
+def test_of_equally_good_configurations_the_better_one_has_the_cheaper_experiments() -> None:
+    once = row("weak", cost_usd=10.0, ended_cost_usd=10.0)
+    repeated = row("weak", planned=50, solved=5, unsolved=45, cost_usd=20.0, ended_cost_usd=20.0)
+    unknown = row("weak", cost_usd=None, ended_cost_usd=None)
+    found = [figures_of(it, place) for place, it in enumerate((repeated, unknown, once))]
+    ranked = sorted(found, key=attrgetter("standing"))
+    assert [it.letter for it in ranked] == ["B", "C", "A"]
+    assert {it.share for it in ranked} == {0.1}
 
 
 def test_all_intervals_of_pairs_are_wider_the_more_pairs_there_are() -> None:

@@ -56,6 +56,12 @@ def test_the_adjustment_is_for_all_pairs():
     assert rank_groups("abc", made | {"c": once("c", [1] * 6)}) == [("a", "b", "c")]  # 3 times as much
 
 
+def test_a_pair_without_a_valid_test_separates_no_groups_and_does_not_adjust_others():
+    made = {"a": once("a", [0] * 6), "b": once("b", [1] * 6), "c": once("c", [1] * 6)}
+    assert rank_groups("ab", made, untested=[frozenset("ab")]) == [("a", "b")]
+    assert rank_groups("abc", made, untested=[frozenset("ac"), frozenset("bc")]) == [("b", "c"), ("a", "c")]
+
+
 def test_who_has_no_result_is_in_no_group_and_who_shares_no_problem_is_not_told_apart():
     made = {
         "a": once("a", [1] * 9),

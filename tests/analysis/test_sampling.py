@@ -58,6 +58,11 @@ def test_problems_with_fewer_than_k_draws_are_left_out_and_counted():
     assert draws.refusal == "few problems"
 
 
+def test_the_largest_measured_k_is_the_largest_for_which_half_of_the_problems_have_enough_draws():
+    (draws,) = sampling(trials("a", {"p": "110", "q": "100", "r": "11010", "s": "10100"}), samples=False).draws
+    assert (draws.most, [(rate.k, rate.left_out) for rate in draws.rates][-2:]) == (5, [(4, 2), (5, 2)])
+
+
 def test_one_draw_per_problem_shows_nothing():
     assert sampling(answers([1, 0, 1]), samples=False).draws == ()
 

@@ -10,6 +10,7 @@ from koderz_core.analysis.noninferiority import Prospect, prospect
 from koderz_core.analysis.power import detectable, expected, observed_discordance
 from koderz_core.records import Configuration, DatasetOrigin, Plan
 from koderz_core.records.progress import PastPair
+from koderz_core.records.registrations import Registration
 from koderz_core.report.forecasts import can_show
 
 QWEN, OPUS, SCRIPT = ({"coder": (name,)} for name in ("ollama/qwen", "anthropic/opus", "scripted/weak"))
@@ -85,6 +86,28 @@ def test_what_a_plan_can_show_of_a_match_grows_with_problems_and_shrinks_with_pa
     assert prospect(60, 3, 0.25, 1.0) == Prospect(pytest.approx(0.17, abs=0.006), 271)
     assert prospect(60, 1, 0.25, 0.5) == Prospect(prospect(120, 1, 0.25, 1.0).chance, 101)
     assert "that this configuration matches the baseline within 10 percentage points. These" in can_show(plan(202), [])
+
+
+def test_of_a_registered_plan_the_chance_is_that_of_its_primary_comparison_within_its_margin():
+    three = plan(configurations=(*PAIR, Configuration("direct", QWEN)))
+    said = can_show(replace(three, registration=Registration(0, 1, 0.05)), [])
+    assert (
+        "If the configuration of the primary comparison is exactly as good as the baseline, the benchmark shows with a "
+        "probability of 24 % that this configuration matches the baseline within 5 percentage points; a probability of "
+        "80 % requires 792 problems. These numbers"
+    ) in said
+    tiny = can_show(replace(three, registration=Registration(0, 1, 0.0001)), [])
+    assert "within 0.01 percentage points; a probability of 80 % requires more problems." in tiny
+
+
+def test_of_a_sequential_plan_it_says_that_its_rule_shows_a_match_less_often():
+    found = [
+        can_show(replace(plan(), registration=Registration(0, 1, 0.1, rule)), []) for rule in ("fixed", "sequential")
+    ]
+    assert [["a match less often" in said, "stated above are not tested" in said] for said in found] == [
+        [False, False],
+        [True, True],
+    ]
 
 
 @pytest.mark.parametrize("repeats", [1, 5])

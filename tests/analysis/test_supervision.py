@@ -8,6 +8,7 @@ from msgspec.structs import replace
 
 from koderz_core.analysis.rates import wilson
 from koderz_core.analysis.supervision import supervision
+from koderz_core.report.supervision import REVIEW
 
 TRIALS = [
     course("p/1", "s"),
@@ -31,6 +32,13 @@ def test_a_review_is_seen_between_the_last_try_before_it_and_the_first_after_it(
     assert (first.change.value, first.change.low, first.change.high) == (0.25, -1.0, 1.0)  # two problems tell nothing
     assert (second.checkpoint, second.trials, second.change.value) == (2, 1, 0.5)
     assert second.change.low is None
+
+
+def test_every_experiment_weighs_the_same_in_a_change_and_its_meaning_says_so():
+    first, _ = supervision([*[TRIALS[1]] * 5, TRIALS[2]]).reviews  # +75 points in five repeats, -25 in one experiment
+    assert (first.change.value, first.after - first.before) == (pytest.approx(3.5 / 6), pytest.approx(3.5 / 6))
+    change = next(column for column in REVIEW if column.name == "change")
+    assert "with equal weight for every experiment" in change.meaning
 
 
 def test_a_program_from_before_the_review_that_is_handed_in_after_it_was_found_alone():

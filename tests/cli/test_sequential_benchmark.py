@@ -14,7 +14,8 @@ from koderz_core.report.board import board
 from koderz_core.workspace import open_workspace
 
 EQUAL = ("--configuration", "retry coder=scripted/strong", "--configuration", "direct coder=scripted/strong")
-RUN = ("benchmark", *EQUAL, "--register", "--stopping", "sequential", "--problems", "all", "--quiet")
+SEQUENTIAL = ("--register", "--stopping", "sequential", "--problems", "all", "--quiet")
+RUN = ("benchmark", *EQUAL, *SEQUENTIAL)
 
 
 @pytest.fixture
@@ -69,6 +70,19 @@ def test_the_comparison_has_the_confidence_sequence_and_no_p_value(koderz: Any, 
     assert "confidence sequence], e-value" in text
     assert "Partial:" not in text
     assert "9.6 %" not in text
+
+
+def test_no_table_tests_the_pair_on_which_the_stopping_rule_depends(koderz: Any) -> None:
+    never, strong = "direct coder=scripted/never", "direct coder=scripted/strong"
+    koderz("benchmark", "--configuration", never, "--configuration", strong, "--primary", "A,B", *SEQUENTIAL)
+    said = koderz("compare", "--by", "kind", "--equal-cost", "tokens", "--format", "json").json
+    assert said["registrations"][0]["sequential"]["decision"] == "falls short"
+    assert [len(group) for group in said["groups"]] == [2]
+    sliced, equal = said["slices"], said["equal_cost"]
+    assert (sliced["tests"], {row["p_adjusted"] for row in sliced["rows"]}) == (0, {None})
+    assert (equal["supported"], {row["difference_low"] for row in equal["areas"]}) == ([], {None})
+    (why,) = [remark for remark in sliced["remarks"] if "primary comparison of a sequential benchmark" in remark]
+    assert equal["remarks"][0] == why
 
 
 def test_results_and_the_live_page_call_no_experiment_missing_that_the_decision_left_out(

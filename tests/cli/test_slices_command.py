@@ -57,6 +57,16 @@ def test_a_benchmark_is_divided_by_the_facts_of_its_dataset(koderz: Any, own: Pa
     assert koderz("compare", "mine", "--by", "kind", "--format", "csv-pairs").code == 2
 
 
+def test_the_same_ids_in_two_versions_of_a_dataset_are_not_the_same_problems(koderz: Any, own: Path) -> None:
+    own.write_text(own.read_text().replace("Return n", "Compute n"))
+    command = ("benchmark", "--dataset", own, "--problems", "all", "--name", "changed")
+    assert koderz(*command, "--configuration", "direct coder=scripted/strong").code == 0
+    told = koderz("compare", "mine/A", "changed", "--by", "difficulty", "--format", "json").json
+    rows = told["slices"]["rows"]
+    assert [(row["slice"], row["problems"]) for row in rows] == [("easy", 2)] * 2 + [("unknown", 1)] * 2
+    assert (told["pairs"][0]["n"], told["slices"]["tests"], {row["n"] for row in rows}) == (0, 0, {0})
+
+
 def test_without_the_dataset_the_facts_are_unknown(koderz: Any, own: Path, tmp_path: Path) -> None:
     for copy in (tmp_path / "home" / "datasets").glob("own-*"):
         copy.unlink()

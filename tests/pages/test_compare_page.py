@@ -254,6 +254,14 @@ def test_before_anything_has_ended_the_page_says_so_instead_of_drawing(visit: Vi
     assert any("change. Unfinished: 8 experiments." in element.value for element in app.warning)
 
 
+def test_without_a_common_result_no_equal_results_are_claimed(visit: Visit, plan: Plan) -> None:
+    with open_workspace() as workspace:
+        begin_again(workspace)
+    text = said(visit("statistics", benchmarks=plan.id))
+    assert "have no problem on which both have a result" in text
+    assert "solved the same problems" not in text
+
+
 def test_one_configuration_without_a_result_is_not_said_to_have_solved_anything(visit: Visit) -> None:
     with open_workspace() as workspace:
         plan = workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:1"))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from koderz_core import open_workspace
 from koderz_core.analysis.selector_fit import fit
@@ -16,6 +17,7 @@ from koderz_core.journal import read_all
 from koderz_core.memory.leak_guard import twins
 from koderz_core.plan.order import Order, Wanted
 from koderz_core.records import Plan, PublicProblem
+from koderz_core.records.trials import Try
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.selector_evidence import gather
 
@@ -119,6 +121,19 @@ def test_problems_of_which_only_programs_were_judged_are_not_planned_either(fitt
     made = fit("both", replace(evidence, cases=evidence.cases[:20]))
     assert made.seen[20:] == evidence.tested
     assert made.after is None  # many programs of two problems judge no other problem
+
+
+def test_a_program_that_failed_its_gate_is_not_right_even_if_it_passed_all_held_out_tests(fitted: Workspace) -> None:
+    rows = fitted.comparisons.named(["first"])
+    trials = fitted.comparisons.trials_of_each(rows)
+    key, (trial, *others) = next(iter(trials.items()))
+    steps = (
+        Try(1, "a", False, 0, 1, "assertion", True, 0.0, 1.0, tokens=5),
+        Try(2, "b", True, 1, 1, None, True, 0.0, 2.0, tokens=9),
+    )
+    tested = structs.replace(trial, code="c", outcome="unsolved", score_kind="held_out", tries=steps)
+    evidence = gather(rows, trials | {key: [tested, *others]}, fitted.selectors.problem)
+    assert [answer.right for answer in evidence.answers] == [False, True]
 
 
 def test_a_selector_that_cannot_choose_or_judge_is_refused(fitted: Workspace) -> None:

@@ -125,6 +125,15 @@ def test_unknown_costs_are_said() -> None:
     )
 
 
+def test_rates_and_costs_of_different_problems_have_the_same_caveat() -> None:
+    caveat = ", but the configurations did not run on the same problems"
+    best, cheapest, *_ = answer(replace(compared(*TWO), across="They ran on different problems.")).sentences
+    assert best.endswith(f"{caveat}.")
+    assert f"cheap (50 % [15, 85] solved) has the lowest cost per solved problem{caveat}: $0.20 [" in cheapest
+    free = replace(compared(("one", 3, 0.0), ("other", 2, 0.0)), across="They ran on different problems.")
+    assert answer(free).sentences[1].endswith(f" have the lowest cost per solved problem{caveat}: nothing.")
+
+
 def test_equally_good_ones_are_all_named_and_nothing_solved_has_no_best() -> None:
     assert (
         answer(compared(("one", 3, 1.0), ("other", 3, 0.1))).sentences[0].endswith(") have the highest success rate.")

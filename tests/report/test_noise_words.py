@@ -25,9 +25,9 @@ def said(marks: list[str], most: int | None, usd: float = 0.5) -> str:
 def test_all_problems_are_used_so_only_repeats_are_left() -> None:
     found = said(["10", "11", "00", "01"], 4)
     assert found == (
-        "The standard error of the rate of A is 20.4 percentage points. All 4 problems of the dataset are used, so "
-        "more experiments can only be repeats. 3 repeats of each problem would lower the standard error to about 17.7 "
-        "points, for $2.00 more."
+        "The standard error of the rate of A is 20.4 percentage points. All 4 problems of the dataset that can be run "
+        "with these gates are used, so more experiments can only be repeats. 3 repeats of each problem would lower the "
+        "standard error to about 17.7 points, for $2.00 more."
     )
 
 
@@ -37,7 +37,8 @@ def test_all_problems_are_used_so_only_repeats_are_left() -> None:
         (
             ["1", "0", "1"],
             12,
-            "The dataset has 9 further problems: with all 12, the standard error would be 16.7 points, for $4.50 more.",
+            "The dataset has 9 further problems that can be run with these gates: with all 12, the standard error "
+            "would be 16.7 points, for $4.50 more.",
         ),
         (
             ["1", "0", "1"],
