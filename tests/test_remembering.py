@@ -12,10 +12,20 @@ from pathlib import Path
 import pytest
 
 from koderz_core import Order, Wanted, open_workspace
-from koderz_core.events import BenchmarkClosed, BenchmarkOpened, Entry, ExperimentFinished, ExperimentStarted
+from koderz_core.events import (
+    BenchmarkClosed,
+    BenchmarkOpened,
+    CallFinished,
+    CallStarted,
+    CodeTested,
+    Entry,
+    Event,
+    ExperimentFinished,
+    ExperimentStarted,
+)
 from koderz_core.journal import read_all
 from koderz_core.memory.journal_memories import MemoryExtractor
-from koderz_core.records import Configuration, DatasetOrigin, Plan
+from koderz_core.records import Configuration, Cost, DatasetOrigin, Plan, Sampling, Usage, Verdict
 from koderz_core.workspace import mirror_thread
 
 HOSTILE = Path(__file__).parent / "memory" / "hostile_server.py"
@@ -116,3 +126,25 @@ def test_of_a_benchmark_with_real_and_scripted_models_only_the_real_ones_are_rem
     assert result.metadata["configuration_id"] == real.id
     assert benchmark.metadata["planned"] == 1
     assert not any("scripted/weak" in memory.tags for memory in (result, benchmark))
+
+
+def test_the_memory_of_an_iteration_names_the_model_and_the_cost_of_the_call_that_wrote_its_program() -> None:
+    made = Configuration("ensemble", {"coder": ("ollama/a", "ollama/b")})
+    plan = Plan(DatasetOrigin("d", "0" * 64, ""), ("p/0",), (made,))
+    (experiment,) = plan.experiments()
+    verdict = Verdict("F", (), True, "assertion", "", 0.1, "limited")
+    roles = [("coder", "a"), None, ("critic", "c"), ("refiner", "d"), None, ("coder", "a"), ("coder", "b"), None, None]
+    roles += [("coder", "a"), ("coder", "a"), None]
+    extractor = MemoryExtractor(str)
+    extractor.add(Entry(1.0, BenchmarkOpened(1, "0", plan.id, plan, {}, "prices", "none", {})))
+    extractor.add(Entry(1.0, ExperimentStarted(experiment), experiment.id))
+    found: list[tuple[object, object]] = []
+    for ordinal, asked in enumerate(roles):
+        events: list[Event] = [CodeTested(ordinal, "hash", None, "none", verdict)]
+        if asked:
+            call = CallStarted(asked[0], 0, asked[1], "hash", (), Sampling(), 7, 1)
+            said = CallFinished("", "stop", Usage(1, 1), Cost(float(ordinal), "prices"), 1.0, None, Sampling())
+            events = [call, said]
+        memories = [extractor.add(Entry(1.0, event, experiment.id, ordinal)) for event in events]
+        found += [(memory.metadata["model"], memory.metadata["cost"]) for memory in memories if memory]
+    assert found == [("a", 0.0), ("d", 3.0), (None, None), (None, None), ("a", None)]

@@ -105,8 +105,9 @@ class ExperimentTally:
     """One experiment so far. ``finished``: how it last ended; ``running``: whether it has started since.
 
     ``calls`` by ordinal and attempt, in the order of their answers. ``models`` and ``costs``: the model and the cost of
-    the last answer, by role. ``scores``: of the returned program, by program. A detailed tally also keeps the scores of
-    other programs, the tests of all iterations, the consensus, and when a program first passed all gate tests.
+    the last answer, by role. ``recent``: the calls that were answered before the last test, or since then if there are
+    any. ``scores``: of the returned program, by program. A detailed tally also keeps the scores of other programs, the
+    tests of all iterations, the consensus, and when a program first passed all gate tests.
     """
 
     experiment: Experiment
@@ -119,6 +120,8 @@ class ExperimentTally:
     attempts: dict[int, int] = field(default_factory=dict)  # ordinal -> the attempt that started last
     models: dict[str, str] = field(default_factory=dict)
     costs: dict[str, float | None] = field(default_factory=dict)
+    recent: list[Call] = field(default_factory=list)
+    tested_last: bool = False  # no call was answered since the last test
     scores: dict[str, CandidateScored] = field(default_factory=dict)
     tests: dict[int, CodeTested] = field(default_factory=dict)
     consensus: ConsensusReached | None = None
@@ -154,6 +157,7 @@ class ExperimentTally:
                 self.finished, self.running, self.finished_at = event, False, entry.at
             case CodeTested():
                 self.tested.add(event.iteration)
+                self.tested_last = True
             case CandidateScored() if event.returned or detailed:
                 self.scores[event.code] = event
             case CallStarted() if entry.ordinal is not None:
@@ -175,6 +179,9 @@ class ExperimentTally:
         call.input_tokens, call.output_tokens = event.usage.input_tokens, event.usage.output_tokens
         call.answer, call.cached = event if detailed else None, bool(event.cached)
         self.models[call.role], self.costs[call.role] = call.model, call.usd
+        if self.tested_last:
+            self.recent, self.tested_last = [], False
+        self.recent.append(call)
 
     def _keep(self, entry: Entry) -> None:
         if isinstance(entry.event, CodeTested):

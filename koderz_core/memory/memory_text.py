@@ -18,7 +18,8 @@ from koderz_core.events import (
 )
 from koderz_core.events.tally import ExperimentTally, Totals, added
 from koderz_core.records import Configuration, Verdict
-from koderz_core.strategies import called
+from koderz_core.strategies import name_of
+from koderz_core.strategies.facts import ROLES
 
 TITLE_CHARS = 120
 Text = Callable[[str], str]
@@ -59,11 +60,12 @@ def of_spec(event: SpecWritten, tally: ExperimentTally, _text: Text) -> JournalM
 def of_iteration(event: CodeTested, tally: ExperimentTally, text: Text) -> JournalMemory:
     """The whole program, with the feedback that the strategy received."""
     experiment, verdict = tally.experiment, event.verdict
+    model, usd = _author(tally)
     code = "(the reply contained no program)" if event.code is None else text(event.code)
     metadata = {
         "iteration": event.iteration,
-        "model": tally.models.get("coder"),
-        "cost": tally.costs.get("coder"),
+        "model": model,
+        "cost": usd,
         "success": verdict.passed,
         **_tests(verdict),
         "error": verdict.error,
@@ -77,6 +79,13 @@ def of_iteration(event: CodeTested, tally: ExperimentTally, text: Text) -> Journ
     title = f"Experiment {experiment.id} - Iteration {event.iteration}"
     tags = ("iteration", f"iter_{event.iteration}", "passed" if verdict.passed else "failed")
     return JournalMemory("iteration", title, f"{code}\n\n{_feedback(verdict)}", "custom", "high", tags, metadata)
+
+
+def _author(tally: ExperimentTally) -> tuple[str | None, float | None]:
+    """The model that wrote the last tested program and the cost of its call; None if several may have written it."""
+    calls = [call for call in tally.recent if call.role in ROLES and ROLES[call.role].writes_programs]
+    models = {call.model for call in calls}
+    return calls[0].model if len(models) == 1 else None, calls[0].usd if len(calls) == 1 else None
 
 
 def of_checkpoint(event: CheckpointReviewed, tally: ExperimentTally, _text: Text) -> JournalMemory:
@@ -199,4 +208,4 @@ def _spent(totals: Totals) -> dict[str, object]:
 
 def display_name(configuration: Configuration) -> str:
     """The name of the strategy with its parameters."""
-    return called(configuration.strategy, configuration.parameters)
+    return name_of(configuration)

@@ -28,7 +28,7 @@ from koderz_core.plan.requirements import searches
 from koderz_core.records import Configuration, Dataset, Plan, Scalar
 from koderz_core.records.plans import check_limits
 from koderz_core.report.formats import plain
-from koderz_core.strategies import base_of, complete, offered
+from koderz_core.strategies import base_of, complete, facts_of, offered
 from koderz_core.strategies.outside import is_recorded_file, shortened
 
 MOST_EXACT = 2**53 - 1  # larger whole numbers are not exact in a browser (ECMA-262, Number.MAX_SAFE_INTEGER)
@@ -94,7 +94,8 @@ def wanted_of(recorded: Configuration) -> Wanted:
     coder = recorded.models.get("coder", ())
     models = {role: members for role, members in recorded.models.items() if role == "coder" or members != coder[:1]}
     parameters = {**complete(recorded.strategy, {}), **recorded.parameters}
-    names = [name for name in offered() if base_of(name) == recorded.strategy] or [recorded.strategy]
+    able = [name for name in offered() if len(coder) != 1 or not facts_of(name).needs_several_coders]
+    names = [name for name in able if base_of(name) == recorded.strategy] or [recorded.strategy]
     unusual = {name: _unusual(name, parameters) for name in names}
     name = min(unusual, key=lambda name: len(unusual[name]))
     return Wanted(name, models, unusual[name], recorded.gate, recorded.feedback)

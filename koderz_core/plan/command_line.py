@@ -209,7 +209,7 @@ def _keys(configurations: Iterable[Wanted]) -> list[object]:
 
 def _key(wanted: Wanted) -> object:
     parameters = recorded(wanted.strategy, wanted.parameters)
-    roles, coder = create(wanted.strategy, parameters).roles(), as_list(wanted.models.get("coder", ()))
+    roles, coder = create(base_of(wanted.strategy), parameters).roles(), as_list(wanted.models.get("coder", ()))
     models = [as_list(wanted.models.get(role, ())) or coder[:1] for role in roles]
     return base_of(wanted.strategy), parameters, models, wanted.gate, wanted.feedback
 

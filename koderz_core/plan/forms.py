@@ -44,7 +44,7 @@ class Parameter:
     def can_act(self, values: Mapping[str, Scalar]) -> bool:
         """Whether the parameter has an effect, given these values of all parameters of its strategy."""
         needed = values.get(self.needs, True)
-        return needed > 1 if isinstance(needed, int | float) and not isinstance(needed, bool) else bool(needed)
+        return needed > 1 if type(needed) is int else bool(needed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ def as_list(names: str | Sequence[str]) -> list[str]:
 def configuration(wanted: Wanted, settings: Settings) -> Configuration:
     """Return the configuration to run and record. Raises UnknownNameError, PlanError."""
     parameters = recorded(wanted.strategy, wanted.parameters)
-    roles = create(wanted.strategy, parameters).roles()
+    roles = create(base_of(wanted.strategy), parameters).roles()
     for role in (*wanted.models, *roles):
         if role not in ROLES:
             raise UnknownNameError("role", role, ROLES)
@@ -77,9 +77,7 @@ def configuration(wanted: Wanted, settings: Settings) -> Configuration:
     models = {role: named.get(role) or named["coder"][:1] for role in roles}
     _check_members(wanted.strategy, {role: members for role, members in named.items() if role in roles})
     _check_efforts(parameters, models)
-    # Empty texts are not recorded, so ids of configurations from before such a parameter existed stay the same.
-    given = {name: value for name, value in parameters.items() if value != ""}
-    resolved = Configuration(base_of(wanted.strategy), models, given, *_policies(wanted))
+    resolved = Configuration(base_of(wanted.strategy), models, parameters, *_policies(wanted))
     check_allowed((model for members in models.values() for model in members), settings)
     check_needs(resolved, settings)
     return resolved

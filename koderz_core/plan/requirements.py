@@ -14,7 +14,7 @@ from koderz_core.prompts.markdown import BYTES_PER_TOKEN
 from koderz_core.records import Configuration, Problem, Scalar
 from koderz_core.records.marks import SEARCHED, SEARCHED_SITES
 from koderz_core.records.plans import scripted
-from koderz_core.strategies import called, complete, facts_of
+from koderz_core.strategies import complete, facts_of, name_of
 from koderz_core.strategies.facts import ROLES
 from koderz_core.strategies.ladder import ONCE, Step, steps_of
 from koderz_core.strategies.parameters import EFFORT, effort_of, is_override, overrides_by_role
@@ -30,7 +30,7 @@ def check_needs(configuration: Configuration, settings: Settings) -> None:
     An answer must be shorter than the context. Raises ConfigError.
     """
     facts_of(configuration.strategy).require_packages()
-    name = called(configuration.strategy, configuration.parameters)
+    name = name_of(configuration)
     for role, models in configuration.models.items():
         for member, model in enumerate(models):
             if not scripted([model]):  # a script accepts all sampling parameters
@@ -71,7 +71,7 @@ def check_kinds(configurations: Iterable[Configuration], problems: Iterable[Prob
     for made in configurations if task is not None else ():
         if facts_of(made.strategy).calls_functions:
             raise PlanError(
-                f"{called(made.strategy, made.parameters)} calls the functions of programs with arguments that a "
+                f"{name_of(made)} calls the functions of programs with arguments that a "
                 f"model (the tester) chooses. The answer to {task} is a change to a repository, and koderz cannot call "
                 "single functions of a changed repository. Choose another strategy, such as direct, retry, repair, "
                 "supervised or escalation."

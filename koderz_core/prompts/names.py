@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import ast
 import builtins
-from collections.abc import Collection, Container
+from collections.abc import Collection, Container, Iterable, Iterator
 
-from koderz_core.prompts.programs import Program
+from koderz_core.prompts.programs import Program, shape
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 Definition = Function | ast.ClassDef
@@ -106,12 +106,32 @@ def after_definitions(program: Program) -> int:
     return max(places, default=0)
 
 
-def without_examples(program: Program, start: int = 0) -> Program:
+def without_examples(program: Program, start: int = 0, given: Program | None = None) -> Program:
     """The program without top-level calls, asserts, input and ``__main__`` parts after ``start`` statements.
 
-    Such lines only try a program out, and could make it fail.
+    Such lines only try a program out, and could make it fail. Lines that the ``given`` program has too are part of the
+    program and stay, and so does a ``__main__`` part if the given program has one.
     """
-    return without(program, {statement for statement in program.tree.body[start:] if _is_example(statement)})
+    examples = [statement for statement in program.tree.body[start:] if _is_example(statement)]
+    lines = [it for it in given.tree.body if _is_example(it) and not _is_empty(it)] if given else []
+    if given and (own := set(_texts(given, lines))):
+        texts = zip(examples, _texts(program, examples), strict=True)
+        examples = [statement for statement, text in texts if text not in own]
+    return without(program, set(examples))
+
+
+def is_main(statement: ast.stmt) -> bool:
+    """Whether it is a ``__main__`` part."""
+    return isinstance(statement, ast.If) and any(
+        isinstance(node, ast.Name) and node.id == "__name__" for node in ast.walk(statement.test)
+    )
+
+
+def _texts(program: Program, statements: Iterable[ast.stmt]) -> Iterator[str]:
+    """A text for each statement; equal for ``__main__`` parts, and for statements that differ only in their layout."""
+    lines = program.source.split("\n")
+    for statement in statements:
+        yield "__main__" if is_main(statement) else shape("\n".join(lines[statement.lineno - 1 : statement.end_lineno]))
 
 
 def without(program: Program, statements: Collection[ast.stmt]) -> Program:
@@ -180,5 +200,7 @@ def _bound_by(node: ast.AST) -> set[str]:
         case ast.alias(name=module, asname=name):
             return {name or module.split(".")[0]}
         case ast.ExceptHandler(name=str(name)):
+            return {name}
+        case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)) | ast.MatchMapping(rest=str(name)):
             return {name}
     return set()

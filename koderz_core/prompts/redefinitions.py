@@ -1,17 +1,18 @@
 """Functions, methods and classes in a reply that take the place of those of the same name in files.
 
 A class that lacks methods of the file's class stands for the methods that it has. Stubs and definitions that are as in
-the file count as quotes. New definitions are kept if a changed one uses them; other statements are ignored.
+the file count as quotes. New definitions are kept if a changed one uses them, directly or through other new ones; other
+statements are ignored.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from koderz_core.patches import lines_of
-from koderz_core.prompts.names import Definition, Function
+from koderz_core.prompts.names import Definition, Function, defined_names
 from koderz_core.prompts.programs import Program, Reader, indented, shape
 from koderz_core.prompts.replacement import RefusedError
 
@@ -55,15 +56,18 @@ def redefined(programs: Sequence[Program], files: Mapping[str, str], reader: Rea
     parsed = {path: program for path, text in files.items() if (program := _parsed(text, reader))}
     places = [place for path, program in parsed.items() for place in _places(path, program)]
     known = _members(places)
-    written = {it.names: it for program in programs for it in _definitions(program, known)}
+    there = {it.names[-1] for it in places}.union(*map(defined_names, parsed.values()))
+    written = {it.names: it for program in programs for it in _definitions(program, known, there)}
     if len(written) > _MOST_DEFINITIONS:
         raise RefusedError(f"it defines more than {_MOST_DEFINITIONS} functions and classes")
     chosen = {it.names: place for it in written.values() if (place := _place(it, places))}
     new = [it for it in written.values() if it.names not in chosen]
+    uses = _uses(new)
     edits: dict[str, list[tuple[range, str]]] = {path: [] for path in {place.path for place in chosen.values()}}
     for names, place in chosen.items():
         if not _same(written[names], place, files[place.path]):
-            edits[place.path] += _edits(written[names], place, new)
+            needed = _reached(_used(written[names].node), uses)
+            edits[place.path] += _edits(written[names], place, [it for it in new if it.names[-1] in needed])
     return {path: _edited(files[path], made) for path, made in edits.items()}
 
 
@@ -89,12 +93,18 @@ def _members(places: Iterable[_Place]) -> dict[str, set[tuple[str, ...]]]:
     return found
 
 
-def _definitions(program: Program, known: Mapping[str, set[tuple[str, ...]]]) -> Iterator[_Written]:
-    """What a program defines; the methods in place of a class that lacks some of the methods that are ``known``."""
+def _definitions(
+    program: Program, known: Mapping[str, set[tuple[str, ...]]], there: Container[str]
+) -> Iterator[_Written]:
+    """What a program defines; the methods in place of a class that lacks some of the methods that are ``known``.
+
+    ``there``: names that the files define or import. A class without a body, such as a new exception, is a stub only if
+    its name is one of these.
+    """
     own = list(_places("", program))
     within = _members(own)
     for place in own:
-        if _is_placeholder(place.node):
+        if _is_placeholder(place.node) and (isinstance(place.node, Function) or place.names[-1] in there):
             continue
         top = place.names[0]
         is_whole = known.get(top, set()) <= within.get(top, set())
@@ -142,13 +152,29 @@ def _unindented(source: str) -> str:
     return "\n".join(line[min(margin, len(line) - len(line.lstrip())) :] for line in source.split("\n"))
 
 
-def _edits(written: _Written, place: _Place, new: Iterable[_Written]) -> Iterator[tuple[range, str]]:
-    """The lines of a file (from 0) and what replaces them: the definition, and new ones that it uses, before it."""
+def _uses(new: Iterable[_Written]) -> dict[str, set[str]]:
+    """The names that new definitions use, by the names of these definitions."""
+    uses: dict[str, set[str]] = {}
+    for it in new:
+        uses.setdefault(it.names[-1], set()).update(_used(it.node))
+    return uses
+
+
+def _reached(names: set[str], uses: Mapping[str, set[str]]) -> set[str]:
+    """The names, with the names that new definitions of these names use, and so on."""
+    reached, left = set[str](), names
+    while left:
+        reached |= left
+        left = set[str]().union(*(uses.get(name, ()) for name in left)) - reached
+    return reached
+
+
+def _edits(written: _Written, place: _Place, needed: Iterable[_Written]) -> Iterator[tuple[range, str]]:
+    """The lines of a file (from 0) and what replaces them: the definition, and new ones that it needs, before it."""
     decorated = bool(written.node.decorator_list) or not place.node.decorator_list
     columns = place.node.col_offset - written.node.col_offset
-    used = _used(written.node)
-    for it in new:
-        if it.names[-1] in used and it.names[:-1] in ((), place.names[:-1]):
+    for it in needed:
+        if it.names[:-1] in ((), place.names[:-1]):
             beside = place.node if it.is_method and len(place.names) > 1 else place.top
             start = _first(beside, decorated=True) - 1
             blank = "\n" if it.is_method else "\n\n"

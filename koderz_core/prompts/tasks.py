@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterable
 
 from koderz_core.prompts.markdown import fenced
-from koderz_core.prompts.names import after_definitions, without_examples
+from koderz_core.prompts.names import after_definitions, is_main, without_examples
 from koderz_core.prompts.programs import Program, Reader
 
 _FAULTY = (
@@ -34,8 +34,8 @@ def question(text: str, files: Iterable[tuple[str, str]]) -> str:
 def with_ending(given: str, code: str) -> str:
     """The new text of a file: a program from a reply, with the last lines of the given file and its final line end.
 
-    The extraction of a program removes calls and ``__main__`` parts after the last definition, which only try a program
-    out in the reply to a benchmark's problem. Those of a person's own file stay.
+    Models often omit calls and ``__main__`` parts after the last definition. Those of a person's own file stay, unless
+    the program has another ``__main__`` part.
     """
     reader = Reader()
     before, after = reader.parse(given), reader.parse(code)
@@ -45,9 +45,14 @@ def with_ending(given: str, code: str) -> str:
 
 
 def _lost(given: Program, code: Program) -> list[str]:
-    """The sources of the statements at the end of the given file that extraction removes and that the code lacks."""
+    """The sources of the calls and ``__main__`` parts at the end of the given file that the code lacks."""
     kept = without_examples(given, after_definitions(given)).tree.body
     present = {ast.dump(node) for node in code.tree.body}
     lines = given.source.split("\n")
-    missing = [node for node in given.tree.body if node not in kept and ast.dump(node) not in present]
+    has_main = any(map(is_main, code.tree.body))
+    missing = [
+        node
+        for node in given.tree.body
+        if node not in kept and ast.dump(node) not in present and not (has_main and is_main(node))
+    ]
     return ["\n".join(lines[node.lineno - 1 : node.end_lineno]) for node in missing]

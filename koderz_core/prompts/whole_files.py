@@ -1,7 +1,8 @@
 """Extraction of whole files from a reply: a module with given names, and a program that reads standard input.
 
 The last piece that may be the answer counts. Definitions that it lacks are taken from other blocks of the reply, in
-their order. Only example code after the definitions of a module is removed; of a program nothing is.
+their order. Only example code after the definitions of a module is removed, unless the given file has the same code; of
+a program nothing is.
 """
 
 from __future__ import annotations
@@ -40,13 +41,14 @@ def of_module(text: str, problem: PublicProblem) -> Extracted | None:
     pieces = Pieces(lambda program: _is_module(program, problem.entry_point, asked), whole=True)
     preamble = pieces.reader.parse(problem.preamble)
     known = defined_names(preamble) if preamble else set[str]()
+    given = Reader().parse(problem.given)
 
     def find(found: Sequence[Piece]) -> Extracted | None:
         places = [at for at, piece in enumerate(found) if piece.program and pieces.wanted(piece.program)]
         latest = places[-_MOST_PROGRAMS:]
         new = [at for at in latest if shape(found[at].source) != shape(problem.given)] if len(latest) > 1 else []
         for place in (new or latest)[-1:]:
-            trimmed = [piece.program and _without_trials(piece.program) for piece in found]
+            trimmed = [piece.program and _without_trials(piece.program, given) for piece in found]
             return _joined(trimmed, place, found[place].how, asked - known, known)
         return None
 
@@ -105,8 +107,8 @@ def _is_module(program: Program, entry_point: str, asked: set[str]) -> bool:
     return entry_point in defined_names(program, imports=False) and more_than_stubs(program, asked)
 
 
-def _without_trials(program: Program) -> Program:
-    return without_examples(program, after_definitions(program))
+def _without_trials(program: Program, given: Program | None) -> Program:
+    return without_examples(program, after_definitions(program), given)
 
 
 _WRITING = frozenset({"print", "write", "writelines"})

@@ -10,6 +10,7 @@ from koderz_core.errors import BudgetSpent, Cancelled, ContextError, DataError, 
 from koderz_core.events import CandidateScored, ExperimentFinished, ExperimentStarted
 from koderz_core.grading.suites import base_and_plus, joined
 from koderz_core.grading.testsets import Outside, Split, TestPolicy, Unseen, score_kind, unseen
+from koderz_core.prompts.programs import shape
 from koderz_core.protocols import Strategy
 from koderz_core.records import (
     Configuration,
@@ -27,7 +28,7 @@ from koderz_core.runner.history import Tape
 from koderz_core.runner.recorder import Voice
 from koderz_core.runner.scheduler import Slot
 from koderz_core.runner.session import CUT_SHORT, Session, SessionState, Subject
-from koderz_core.strategies import create
+from koderz_core.strategies import create, facts_of
 from koderz_core.strategies.parameters import overrides_by_role
 
 _NO_TESTS = TestSet()
@@ -97,11 +98,14 @@ class _Performance:
             turn_seconds=getattr(self._strategy, "turn_timeout", 0.0) or None,  # likewise
         )
         self._cap: StopReason | None = None  # the limit of the configuration that ended the strategy
+        self._runs_gate = facts_of(chosen.strategy).tests_programs and bool(getattr(self._strategy, "checks", True))
+        self._has_program = True
         self._state = SessionState()
         self._session = Session(subject, dependencies, voice, task.tape, slot, self._state)
 
     def result(self) -> ExperimentFinished:
         returned, over = self._solved()
+        self._has_program = returned is not None
         held_out = unseen(self._tests, gate_was_seen=self._gate_was_seen)
         programs = [*self._state.verdicts, *([] if returned is None else [returned])]  # in the order tested
         failures = {code: self._score(code, code == returned, held_out) for code in dict.fromkeys(programs)}
@@ -132,7 +136,8 @@ class _Performance:
 
     @property
     def _gate_was_seen(self) -> bool:
-        return self._state.iterations > 0
+        """Whether the strategy ran the gate tests, or would have run them if it had had a program."""
+        return self._state.iterations > 0 or (self._runs_gate and not self._has_program)
 
     def _score(self, code: str, returned: bool, held_out: Unseen) -> ErrorClass | None:
         """The error class of a program, None if it passes all base tests and, where they count, the plus tests.
@@ -177,8 +182,9 @@ class _Performance:
             return self._cap
         if returned is None:
             return "gave_up"
-        gate = self._state.verdicts.get(returned)
-        return "gate" if gate is not None and gate.passed else "iterations"
+        form = shape(returned)  # a strategy may test only one of several programs with the same form
+        passed = (code for code, verdict in self._state.verdicts.items() if verdict.passed)
+        return "gate" if any(code == returned or shape(code) == form for code in passed) else "iterations"
 
 
 def _divided(task: Task, dependencies: Dependencies) -> Split:

@@ -126,7 +126,7 @@ _SHOWING = ", ".join(f"'{name}'" for name in sorted(SHOW_BASE_TESTS))
 SAW_BASE_TESTS = f"""
 (split_part(b.dataset, '{OF_VARIANT}', 1) in ({_SHOWING})
     or f.gate <> 'examples' and f.feedback = 'full' and f.strategy not in ({_SILENT})
-    and coalesce(try_cast(f.parameters ->> '$.max_iterations' as double), 2) > 1
+    and coalesce(try_cast(f.parameters ->> if(f.strategy = 'beam', '$.depth', '$.max_iterations') as double), 2) > 1
     and (coalesce(f.parameters ->> '$.previous_error', 'true') = 'true' or json_exists(f.models, '$.reviewer')))
 """
 """Whether prompts of a configuration ``f`` of a benchmark ``b`` contain base tests with their expected values.

@@ -122,12 +122,20 @@ def _memory_recalled(event: MemoryRecalled, place: Place) -> Iterator[Change]:
         yield note(place, "recall_failed", event.fault)
     elif event.query.kind == "selector":
         lines = [
-            f"{memory.origin}: P(right) {memory.tags['probability']:.5}"
-            + (f", propensity {memory.tags['propensity']:.5}" if "propensity" in memory.tags else "")
+            f"{memory.origin}: P(right) {_rounded(memory.tags['probability'])}"
+            + (f", propensity {_rounded(memory.tags['propensity'])}" if "propensity" in memory.tags else "")
             for memory in event.memories
             if "probability" in memory.tags
         ]
         yield note(place, "selector_asked", "\n".join(lines))
+
+
+def _rounded(number: str) -> str:
+    """A recorded number with three significant digits; a text that is not a number is only shortened."""
+    try:
+        return f"{float(number):.3g}"
+    except ValueError:
+        return number[:5]
 
 
 def note(place: Place, kind: str, text: str, **more: Value) -> Change:

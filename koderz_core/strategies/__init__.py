@@ -12,7 +12,7 @@ from dataclasses import Field, asdict, dataclass, field, fields, replace
 from typing import Any
 
 from koderz_core.errors import PlanError, UnknownNameError, UsageError
-from koderz_core.records import Scalar
+from koderz_core.records import Configuration, Scalar
 from koderz_core.records.plans import IMPORTED
 from koderz_core.strategies.beam import Beam
 from koderz_core.strategies.best_of import BestOf
@@ -103,7 +103,10 @@ MODES: Mapping[str, tuple[str, ...]] = {
 """The modes of the original koderz, with their strategies in this koderz."""
 
 ADDED: Mapping[str, Scalar] = asdict(Reminded())
-"""Parameters that were added later, with their neutral values: these are not recorded, so earlier ids stay the same."""
+"""Parameters that were added later, with their neutral values.
+
+A neutral value is not recorded if it is the default, so earlier ids stay the same. The same applies to an empty text.
+"""
 
 
 def create(name: str, parameters: Mapping[str, Scalar]) -> DataclassStrategy:
@@ -152,12 +155,14 @@ def complete(name: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
 
 
 def recorded(name: str, parameters: Mapping[str, Scalar]) -> dict[str, Scalar]:
-    """``complete`` as a configuration records it: without neutral added parameters, with overrides.
+    """``complete`` as a configuration records it: without neutral added parameters and empty texts, with overrides.
 
-    Raises as ``create``.
+    Both are recorded if the strategy's own default is another value, which would otherwise replace them. The result
+    contains parameters of ``base_of`` the strategy, not of a preset. Raises as ``create``.
     """
+    usual = {field.name: field.default for field in fields(class_of(name))}
     whole = complete(name, parameters).items()
-    used = {parameter: value for parameter, value in whole if parameter not in ADDED or value != ADDED[parameter]}
+    used = {key: value for key, value in whole if value != usual[key] or value not in ("", ADDED.get(key))}
     return used | _overrides(create(name, parameters), parameters)
 
 
@@ -166,14 +171,24 @@ def base_of(name: str) -> str:
     return PRESETS[name].strategy if name in PRESETS else name
 
 
-def called(strategy: str, parameters: Mapping[str, Scalar]) -> str:
-    """The name of a strategy with these parameters: that of the matching preset, else its own."""
+def called(strategy: str, parameters: Mapping[str, Scalar], *, one_coder: bool = False) -> str:
+    """The name of a strategy with these parameters: that of the matching preset, else its own.
+
+    ``one_coder``: no preset that needs several coders matches.
+    """
     defaults = {field.name: field.default for field in fields(STRATEGIES[strategy])} if strategy in STRATEGIES else {}
     whole = {**defaults, **parameters}
     for name, preset in PRESETS.items():
-        if preset.strategy == strategy and preset.parameters.items() <= whole.items():
+        fits = not (one_coder and preset.facts.get("needs_several_coders"))
+        if fits and preset.strategy == strategy and preset.parameters.items() <= whole.items():
             return name
     return shortened(strategy)
+
+
+def name_of(configuration: Configuration) -> str:
+    """The name of a configuration's strategy, as ``called``."""
+    one_coder = len(configuration.models.get("coder", ())) == 1
+    return called(configuration.strategy, configuration.parameters, one_coder=one_coder)
 
 
 def offered() -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from koderz_core.records import Configuration, Scalar
 from koderz_core.records.plans import scripted
-from koderz_core.strategies import called
+from koderz_core.strategies import name_of
 
 _POLICIES = {"gate": "tests", "feedback": "full"}  # with their defaults, which labels omit
 
@@ -42,7 +42,7 @@ Common = Mapping[str, str | None]
 
 
 def _label(configuration: Configuration, models: str, differing: Mapping[str, Common]) -> str:
-    strategy, settings = _strategy(configuration), _settings(configuration)
+    strategy, settings = name_of(configuration), _settings(configuration)
     distinguishing = {name for name, value in differing[strategy].items() if repr(settings.get(name)) != value}
     names = sorted(distinguishing | _POLICIES.keys())
     values = ", ".join(f"{name}={settings[name]}" for name in names if name in settings)
@@ -52,8 +52,8 @@ def _label(configuration: Configuration, models: str, differing: Mapping[str, Co
 def _differing(configurations: Sequence[Configuration]) -> Mapping[str, Common]:
     """Strategy -> its parameters with more than one value among the configurations; a missing one is a value too."""
     found: dict[str, Common] = {}
-    for strategy in {_strategy(configuration) for configuration in configurations}:
-        group = [_settings(configuration) for configuration in configurations if _strategy(configuration) == strategy]
+    for strategy in {name_of(configuration) for configuration in configurations}:
+        group = [_settings(configuration) for configuration in configurations if name_of(configuration) == strategy]
         values = {name: Counter(repr(other.get(name)) for other in group) for settings in group for name in settings}
         found[strategy] = {name: _common(counted) for name, counted in values.items() if len(counted) > 1}
     return found
@@ -62,10 +62,6 @@ def _differing(configurations: Sequence[Configuration]) -> Mapping[str, Common]:
 def _common(counted: Counter[str]) -> str | None:
     ((value, times),) = counted.most_common(1)
     return value if 2 * times > counted.total() else None
-
-
-def _strategy(configuration: Configuration) -> str:
-    return called(configuration.strategy, configuration.parameters)
 
 
 def _settings(configuration: Configuration) -> Mapping[str, Scalar]:

@@ -26,7 +26,8 @@ Group = Literal["Loop", "Prompt", "Review", "Memory"]
 class Meaning:
     """The effect of a parameter in one line (``about``), its ``label`` on a form, and its ``group``.
 
-    ``needs``: the parameter without which it has no effect: a switch that must be on, or a number that must exceed 1.
+    ``needs``: the parameter without which it has no effect: a switch that must be on, a count that must exceed 1, or an
+    amount that must exceed 0.
     """
 
     about: str

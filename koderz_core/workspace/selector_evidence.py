@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 
 from koderz_core.analysis.difficulty import Key
 from koderz_core.analysis.sampling import is_right
@@ -15,7 +16,7 @@ from koderz_core.records import Problem, PublicProblem
 from koderz_core.records.plans import natural, scripted
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.selectors import Answer, Case
-from koderz_core.records.trials import Trial
+from koderz_core.records.trials import Trial, Try
 from koderz_core.strategies.selected import DIRECT
 from koderz_core.sums import known_mean
 
@@ -87,18 +88,26 @@ def _tested(
     """Tested programs with a held-out result and known tokens: place, gate, features, and whether they are right."""
     for row in rows:
         for trial in _in_order(trials[row.benchmark, row.configuration]):
-            codes, before = list[str | None](), 0
+            codes, shares = list[str | None](), _token_shares(trial.tries)
             for step in trial.tries:
                 codes.append(step.code)
                 if step.tokens is None:  # nor are those of the next answers
                     break
-                tokens, before = step.tokens - before, step.tokens
-                right = is_right(trial, step)
+                tokens, right = shares[step.tokens], is_right(trial, step)
                 if step.held_out_passed is None or right is None:
                     continue
                 votes, marks = codes.count(step.code) / len(codes), (step.tests_passed, step.tests_total)
                 values = answer_features(marks, step.error, tokens, step.iteration, votes)
                 yield _place(row, trial), row.gate, (values, right)
+
+
+def _token_shares(tries: Sequence[Try]) -> dict[int, int]:
+    """The tokens behind each program, by the total up to its test; one number for all programs with the same total.
+
+    A strategy may make several calls and test their programs afterwards. These programs share the tokens equally.
+    """
+    programs = Counter(step.tokens for step in tries if step.tokens is not None)
+    return {total: (total - before) // programs[total] for before, total in pairwise([0, *programs])}
 
 
 def _in_order(trials: Sequence[Trial]) -> list[Trial]:

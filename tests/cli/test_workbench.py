@@ -74,6 +74,38 @@ def test_a_file_is_fixed_until_its_tests_pass_and_keeps_its_form(koderz: Any, an
     assert "gcd.py: 1 of 2 tests pass." in said.err
 
 
+def test_calls_and_the_main_part_of_the_file_itself_are_tested_and_stay_in_their_place(
+    koderz: Any, answers: Answers, write: Write
+) -> None:
+    faulty = (
+        "HANDLERS = {}\n\n\ndef add(a, b):\n    return a - b\n\n\nHANDLERS.update(add=add)\n"
+        'DEFAULT = HANDLERS["add"]\n\nif __name__ == "__main__":\n    print(DEFAULT(1, 2))\n'
+    )
+    right = faulty.replace("a - b", "a + b")
+    server = answers(in_block(right))
+    file, tests = write(
+        faulty, "from project.gcd import DEFAULT, add\n\nassert add(1, 2) == 3\nassert DEFAULT(2, 2) == 4\n"
+    )
+    said = koderz("fix", file, "--tests", tests, *CODER, "--yes")
+    assert (said.code, file.read_text(), len(server.bodies)) == (0, right, 1)
+
+
+@pytest.mark.parametrize(
+    ("end", "written"),
+    [
+        ('\n\nif __name__ == "__main__":\n    print(gcd(1, 2))\n', "print(gcd(1, 2))"),
+        ("\n\nprint(gcd(1, 2))\n", "print(gcd(12, 18))"),
+    ],
+)
+def test_a_main_part_replaces_that_of_the_file_and_an_example_call_does_not(
+    koderz: Any, answers: Answers, write: Write, end: str, written: str
+) -> None:
+    answers(in_block(RIGHT.partition("\n\nif __name__")[0] + end))
+    file, tests = write(RIGHT)
+    said = koderz("fix", file, "--tests", tests, *CODER, "--instruction", "Print another example.", "--yes")
+    assert (said.code, file.read_text()) == (0, RIGHT.replace("print(gcd(12, 18))", written))
+
+
 def test_nothing_is_written_without_a_yes_and_no_statistics_contain_the_task(
     koderz: Any, answers: Answers, write: Write
 ) -> None:

@@ -18,6 +18,7 @@ from koderz_core.plan.planner import draft
 from koderz_core.records import Budget, Plan, Scalar
 from koderz_core.runner.header import recorded_plan
 from koderz_core.strategies import facts_of, offered
+from koderz_core.strategies.labels import labels
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "schema-1.jsonl"
 CODERS = ("scripted/weak", "scripted/strong")
@@ -53,6 +54,16 @@ def test_every_strategy_is_planned_again_as_it_was(settings: Settings, name: str
 def test_every_strategy_is_said_again_as_the_same(settings: Settings, name: str) -> None:
     one = configuration(wanted(name, {"max_tokens": 100}), settings)
     assert configuration(configuration_of(words_of(wanted_of(one))), settings) == one
+
+
+@pytest.mark.parametrize(("coders", "label", "name"), [(1, "ladder", "retry"), (2, "escalation", "escalation")])
+def test_a_ladder_of_one_coder_is_not_called_a_preset_that_needs_several(
+    settings: Settings, coders: int, label: str, name: str
+) -> None:
+    one = configuration(Wanted("retry", {"coder": CODERS[:coders]}, {"steps": "0"}), settings)
+    again = wanted_of(one)
+    assert (labels([one])[one.id].split()[0], again.strategy) == (label, name)
+    assert configuration(configuration_of(words_of(again)), settings) == one
 
 
 @pytest.mark.parametrize("name", ["supervised", "repair", "retry"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from math import expm1
 from pathlib import Path
 
 import pytest
@@ -134,6 +135,17 @@ def test_a_program_that_failed_its_gate_is_not_right_even_if_it_passed_all_held_
     tested = structs.replace(trial, code="c", outcome="unsolved", score_kind="held_out", tries=steps)
     evidence = gather(rows, trials | {key: [tested, *others]}, fitted.selectors.problem)
     assert [answer.right for answer in evidence.answers] == [False, True]
+
+
+def test_programs_that_are_tested_after_several_calls_share_the_tokens_of_these_calls(fitted: Workspace) -> None:
+    rows = fitted.comparisons.named(["first"])
+    trials = fitted.comparisons.trials_of_each(rows)
+    step = Try(1, "a program", False, 1, 2, None, False, None, None)
+    tries = tuple(structs.replace(step, tokens=total) for total in (500, 500, 500, 500, 500, 560, None))
+    (first, *others) = next(iter(trials.values()))
+    made = {**trials, first.key: [structs.replace(first, tries=tries), *others]}
+    answers = gather(rows, made, fitted.selectors.problem).answers
+    assert [round(expm1(answer.values[4])) for answer in answers] == [100, 100, 100, 100, 100, 60]
 
 
 def test_a_selector_that_cannot_choose_or_judge_is_refused(fitted: Workspace) -> None:

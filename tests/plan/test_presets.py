@@ -96,6 +96,13 @@ def test_a_token_limit_for_repositories_is_named_if_no_problem_is_in_one() -> No
     assert not list(ineffective(replace(plan, conditions={**plan.conditions, **of_kinds(["repo"])})))
 
 
+def test_what_needs_an_amount_can_act_under_any_and_what_needs_a_count_only_under_several() -> None:
+    forms = {(form.name, it.name): it for form in strategy_forms() for it in form.parameters}
+    checks, retry = forms["router", "checks"], forms["supervised", "retry_temperature"]
+    assert [checks.can_act({"error_usd": usd}) for usd in (0.0, 0.01)] == [False, True]
+    assert [retry.can_act({"max_iterations": count}) for count in (1, 2)] == [False, True]
+
+
 def test_a_mode_is_a_preset_with_the_best_model_that_is_here() -> None:
     both = preset("comparative", [ready("embedded/qwen2.5-coder-0.5b")])
     assert [(configuration.strategy, configuration.parameters) for configuration in both.configurations] == [

@@ -124,6 +124,21 @@ def test_every_form_of_a_reply_becomes_the_same_change(reply: str, how: str) -> 
             "def size(width):\n    return width",
             "def _two():\n    return 2\n\n\ndef size(width):\n    return _two()",
         ),
+        (
+            "def _one():\n    return 1\n\n\ndef _two():\n    return _one()\n\n\ndef size(width):\n    return _two()",
+            "def size(width):\n    return width",
+            "def _one():\n    return 1\n\n\ndef _two():\n    return _one()\n\n\ndef size(width):\n    return _two()",
+        ),
+        (
+            'class Bad(ValueError):\n    """Bad."""\n\n\ndef size(width):\n    raise Bad(width)',
+            "def size(width):\n    return width",
+            'class Bad(ValueError):\n    """Bad."""\n\n\ndef size(width):\n    raise Bad(width)',
+        ),
+        (
+            "class Circle:\n    ...\n\n\nclass math:\n    ...\n\n\ndef size(width):\n    return Circle(math.e)",
+            "def size(width):\n    return width",
+            "def size(width):\n    return Circle(math.e)",
+        ),
     ],
 )
 def test_a_function_replaces_that_of_its_name(reply: str, old: str, new: str) -> None:

@@ -108,6 +108,13 @@ def test_blocks_that_are_not_needed_are_not_joined() -> None:
     assert extract(reply, ADD).code == "def add(a, b):\n    return a + b"
 
 
+@pytest.mark.parametrize("pattern", ["n", "[int(), *n]", "{'a': 1, **n}", "int() as n"])
+def test_names_that_a_pattern_binds_are_not_taken_from_another_block(pattern: str) -> None:
+    code = f"def add(a, b):\n    match a:\n        case {pattern}:\n            return n"
+    found = extract(f"```python\n{code}\n```\nTry it:\n```python\nn = add(1, 2)\nprint(n)\n```", ADD)
+    assert (found.how, found.code) == ("fence-last", code)
+
+
 def test_names_within_functions_are_not_offered_to_others() -> None:
     reply = "```python\ndef other():\n    half = 2\n```\n```python\ndef add(a, b):\n    return half(a + b)\n```"
     assert extract(reply, ADD).how == "fence-last"

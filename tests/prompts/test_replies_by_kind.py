@@ -13,6 +13,7 @@ FAULTY = 'import math\n\n\ndef half(x):\n    """Half of x, rounded up."""\n    y
 REPAIR = PublicProblem("r/0", FAULTY, "half", "import math\n", kind="repair", given=FAULTY)
 RIGHT = "def half(x):\n    return math.ceil(x / 2)"
 BODY = "    y = x / 2\n    return math.ceil(y)"
+MATCHING = "    match [x / 2]:\n        case [y, *rest]:\n            return math.ceil(y) + len(rest)"
 STUB = (
     "EMPTY = None\n\n\nclass Full(BufferError):\n    def __init__(self, message):\n        pass\n\n\n"
     "class Ring:\n    def __init__(self, size):\n        pass\n\n    def read(self):\n        pass\n"
@@ -38,6 +39,7 @@ def block(code: str, tag: str = "python") -> str:
         (f"{block(RIGHT)}\nBefore, it was:\n{block(FAULTY)}", "fence-last", RIGHT),
         (f"It is right already.\n{block(FAULTY)}", "fence", FAULTY),
         (block(BODY), "body", FAULTY.partition("    y =")[0] + BODY),
+        (block(MATCHING), "body", FAULTY.partition("    y =")[0] + MATCHING),
         (f"Change the last line:\n{block('return math.ceil(y)')}", "no-entry-point", "return math.ceil(y)"),
         (f"In\n{block(FAULTY)}\nchange\n{block('return math.ceil(y)')}", "fence-last", FAULTY),
         (block("-    return math.floor(y)\n+    return math.ceil(y)", "diff"), "none", None),

@@ -38,6 +38,25 @@ def test_an_experiment_that_has_used_up_its_budget_is_unsolved_and_says_why(benc
 
 
 @dataclass(frozen=True, slots=True)
+class Checking(Supervised):
+    """Runs gate tests only with ``checks``, as a router does."""
+
+    checks: bool = False
+
+
+@pytest.mark.parametrize(("checks", "kind"), [(True, "oracle"), (False, "held_out")])
+def test_an_experiment_that_ends_before_its_first_test_has_the_score_kind_of_the_others(
+    bench: Make, monkeypatch: pytest.MonkeyPatch, checks: bool, kind: str
+) -> None:
+    monkeypatch.setitem(STRATEGIES, "supervised", Checking)  # type: ignore[arg-type]  # one of our own
+    made = bench(lambda _: WRONG, "supervised", checks=checks)
+    made.plan, made.worst_usd = replace(made.plan, budget=Budget(per_experiment_usd=0.1)), WORST
+    made.go()
+    (end,) = of(made.entries(), ExperimentFinished)
+    assert (end.outcome, end.reason, end.score_kind, made.requests) == ("unsolved", "budget", kind, [])
+
+
+@dataclass(frozen=True, slots=True)
 class Insatiable(Supervised):
     """Tests a wrong program and then a right one, and goes on to ask longer and longer questions."""
 

@@ -10,7 +10,7 @@ import pytest
 
 from koderz_core.config import load_settings
 from koderz_core.errors import PlanError
-from koderz_core.events import CallFinished, ConsensusReached, Entry, ExperimentFinished, TurnSpoken
+from koderz_core.events import CallFinished, CodeTested, ConsensusReached, Entry, ExperimentFinished, TurnSpoken
 from koderz_core.plan.order import Wanted, configuration
 from koderz_core.records import Budget, Configuration, Request
 from koderz_core.strategies import complete, create
@@ -104,6 +104,23 @@ def test_of_tests_and_solution_nothing_but_failures_that_were_shown_reach_a_prom
     said = "\n".join(message.content for request in made.requests for message in request.messages)
     assert "MARKED" not in said
     assert ("candidate(1, 2) == 3" in said) == (made.plan.configurations[0].strategy == "debate")
+
+
+def test_an_ensemble_without_any_program_has_the_score_kind_of_one_whose_programs_were_tested(bench: Make) -> None:
+    require("ensemble")
+    made = bench(lambda _: "No idea.", "ensemble", samples=2)
+    made.go()
+    (end,) = of(made.entries(), ExperimentFinished)
+    assert (end.outcome, end.failure, end.score_kind) == ("unsolved", "extraction", "oracle")
+
+
+def test_a_program_that_differs_from_a_tested_one_only_in_a_comment_has_passed_the_gate(bench: Make) -> None:
+    require("ensemble")
+    answers = iter([RIGHT, RIGHT.replace("a + b", "a + b  # again")])
+    made = bench(lambda _: next(answers), "ensemble", samples=2)
+    made.go()
+    (end,), (tested,) = of(made.entries(), ExperimentFinished), of(made.entries(), CodeTested)
+    assert (end.outcome, end.reason, end.code == tested.code) == ("solved", "gate", False)
 
 
 def test_every_coder_of_an_ensemble_and_every_speaker_of_a_debate_is_asked() -> None:

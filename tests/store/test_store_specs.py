@@ -16,7 +16,7 @@ from koderz_core.events import (
     MemoryRecalled,
     SpecWritten,
 )
-from koderz_core.records import Asker, Configuration, Cost, DatasetOrigin, Memory, Query, Sampling, Usage
+from koderz_core.records import Asker, Configuration, Cost, DatasetOrigin, Memory, MemoryRef, Query, Sampling, Usage
 from koderz_core.store.index import Index, Writers
 from koderz_core.store.measurements import SpecQuery, recalled, specs
 from koderz_core.store.results import Results
@@ -149,6 +149,20 @@ def test_notes_keep_all_that_was_said_of_them_and_that_nothing_could_be_recalled
     assert (failed.kind, failed.text) == ("recall_failed", "The store is locked.")
     assert (spec.prompt, spec.origin, spec.why) == ("detailed", "exp_other", None)
     assert (review.why, review.sections, review.passed_on, review.iteration) == ("plateau", answer, ("Fix",), 3)
+
+
+def test_a_small_probability_of_a_selector_keeps_its_power_of_ten(store, journal, plan):
+    experiment = plan.experiments()[0].id
+    tags = {"probability": "8.1e-05", "propensity": "9.998e-05"}, {"probability": "0.98765"}, {"probability": "unknown"}
+    memories = tuple(MemoryRef("", f"it/{at}", of) for at, of in enumerate(tags))
+    journal.say(MemoryRecalled("hash", Query("selector"), memories, 0.1), experiment, 1)
+    store.ingest()
+    (note,) = Results(store, lambda *_: None).experiment(experiment).notes
+    assert note.text.split("\n") == [
+        "it/0: P(right) 8.1e-05, propensity 0.0001",
+        "it/1: P(right) 0.988",
+        "it/2: P(right) unkno",
+    ]
 
 
 def test_what_is_recalled_is_a_memory_without_more(store, begin, plan):

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.conditions import check_same
+from koderz_core.config import Settings
 from koderz_core.errors import DataError, KoderzError, PlanError, UnknownNameError
+from koderz_core.plan.clone import wanted_of
 from koderz_core.plan.forms import faults_of_installed, strategy_form, strategy_forms
-from koderz_core.strategies import called, class_of, complete
+from koderz_core.plan.order import configuration
+from koderz_core.records import Scalar
+from koderz_core.strategies import called, class_of, complete, create
 from koderz_core.strategies.outside import installed, is_named_file, is_recorded_file, read_file, version_of
 
 Install = Callable[..., None]
@@ -143,6 +148,19 @@ def test_an_installed_strategy_is_run_and_recorded_with_its_package(install: Ins
         assert workspace.plans.clone(plan.id).order.configurations[0].parameters == {"size": 4}
     assert (row.strategy, row.outcome, row.reason) == ("threefold", "unsolved", "gave_up")
     assert plan.conditions["threefold strategy"] == "offering_three 1.2"
+
+
+def test_a_value_that_is_neutral_in_koderz_replaces_the_default_of_another_author(
+    install: Install, settings: Settings
+) -> None:
+    own = 'lessons: bool = True\n    turn_timeout: float = 60.0\n    hint: str = "Be brief."'
+    install("offering_five", MINE.replace("size: int = 3", own), fifth="Mine")
+    given: dict[str, Scalar] = {"lessons": False, "turn_timeout": 0.0, "hint": ""}
+    usual = configuration(Wanted("fifth", {"coder": "scripted/weak"}), settings)
+    made = configuration(Wanted("fifth", {"coder": "scripted/weak"}, given), settings)
+    assert asdict(create("fifth", made.parameters)) == given
+    assert usual.id != made.id
+    assert wanted_of(made).parameters == given
 
 
 def test_under_another_version_of_its_package_a_benchmark_does_not_go_on() -> None:
