@@ -86,11 +86,11 @@ class Ceiling:
 class BreakEven:
     """The dollars per problem at which the cheap configuration solves ``target``, the share of the frontier one.
 
-    ``usd``, ``low`` and ``high``: infinite means never; a bound is None if there is only one problem. ``never``: the
-    share of resamples in which it never does, of those in which the frontier one solved something. If the frontier one
-    solved nothing, there is no target, and all four are None. ``reached``: the most that the cheap one solves;
-    ``frontier_usd``: what the frontier one spends on a problem, None if unknown. ``problems``: those with a result of
-    both.
+    ``usd``, ``low`` and ``high``: infinite means never; a bound is None if there is only one problem, or if it would
+    not be valid. ``never``: the share of resamples in which it never does, of those in which the frontier one solved
+    something. If the frontier one solved nothing, there is no target, and all four are None. ``reached``: the most that
+    the cheap one solves; ``frontier_usd``: what the frontier one spends on a problem, None if unknown. ``problems``:
+    those with a result of both.
     """
 
     usd: float | None

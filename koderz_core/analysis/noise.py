@@ -103,8 +103,8 @@ class Noise:
 class Uncertainty:
     """The noise of each configuration, then of each difference to the baseline, without those with too few problems.
 
-    ``problems``: what each problem tells. ``dataset_problems``: how many problems of the dataset can be run with the
-    gates of the configurations, None if unknown.
+    ``problems``: what each problem tells. ``dataset_problems``: how many problems of the dataset may have tests for
+    the gates of the configurations, None if unknown.
     """
 
     noise: tuple[Noise, ...]
@@ -126,7 +126,7 @@ def uncertainty(
 def noise_of(trials_by_key: Mapping[Key, Sequence[Trial]], keys: tuple[Key, ...], most: int | None) -> Noise | None:
     """The uncertainty of one configuration, or of the difference of two; None with fewer than two problems.
 
-    ``most``: the number of problems of the dataset that can be run, None if unknown.
+    ``most``: the number of problems of the dataset that may be run, None if unknown.
     """
     counts = [by_problem(trials_by_key[key]) for key in keys]
     problems = sorted(set.intersection(*(set(of) for of in counts)))
@@ -139,7 +139,8 @@ def noise_of(trials_by_key: Mapping[Key, Sequence[Trial]], keys: tuple[Key, ...]
     usd = all_known(_mean_usd(trials_by_key[key], set(problems)) for key in keys)
     error = sqrt(variance(values) / len(problems))
     spent = None if usd is None else len(problems) * sum(cost * n for cost, n in zip(usd, repeats, strict=True))
-    best = _designs(found, usd or (), spent, most) if found and spent and error else ()
+    limit = None if most is None else max(most, len(problems))  # other configurations may have been given fewer
+    best = _designs(found, usd or (), spent, limit) if found and spent and error else ()
     return Noise(
         keys=keys,
         problems=len(problems),

@@ -130,7 +130,7 @@ def _without_intervals(pair: Pair) -> Pair:
         pair,
         price=pair.price and _value(pair.price),
         cost_match=None,
-        break_even=even and replace(even, low=None, high=None),
+        break_even=even and replace(even, low=None, high=None, never=None),
         savings=saved and replace(saved, saved_usd=_value(saved.saved_usd), share=saved.share and _value(saved.share)),
         sequential=True,
     )

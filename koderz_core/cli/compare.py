@@ -134,7 +134,7 @@ def _tables(comparison: Comparison, further: Sequence[Part]) -> Sequence[TextTab
 
 def _remarks(comparison: Comparison, further: Sequence[Part]) -> Sequence[str]:
     about = (SHOWS, SHOWS_NOT) if with_reviews(comparison) else ()
-    return (*comparison.remarks, *about, *chain.from_iterable(part.remarks for part in further))
+    return tuple(dict.fromkeys((*comparison.remarks, *about, *chain.from_iterable(part.remarks for part in further))))
 
 
 def _as_markdown(comparison: Comparison, further: Sequence[Part]) -> str:

@@ -16,7 +16,7 @@ from koderz_core.cli.options import data_dir, quiet, report_faults, workspace
 from koderz_core.cli.order_options import DEFAULT_CODER
 from koderz_core.cli.tables import print_summaries
 from koderz_core.cli.ui import show
-from koderz_core.errors import WeightsError
+from koderz_core.errors import PlanError, WeightsError
 from koderz_core.report.formats import plain
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.upkeep import ABOUT_EXAMPLE, how_to_remove
@@ -72,7 +72,7 @@ def _local_model(opened: Workspace) -> str:
         return served
     allowed = "an allowed model" if opened.settings.allowed_models else "a model"
     click.echo(f"Neither Ollama nor LM Studio serves {allowed} on this machine. Using {DEFAULT_CODER}.")
-    opened.models.require_runtime()  # before any download for it
+    opened.models.require_runtime(DEFAULT_CODER)  # before any download for it
     try:
         fetch(opened, DEFAULT_CODER)
     except WeightsError as error:
@@ -82,8 +82,9 @@ def _local_model(opened: Workspace) -> str:
 
 def _smaller_model(opened: Workspace, missing: WeightsError) -> str:
     try:
+        opened.models.require_runtime(FALLBACK)
         fetch(opened, FALLBACK)
-    except WeightsError:
+    except (WeightsError, PlanError):
         raise missing from None
     click.echo(
         f"{missing}\nUsing {FALLBACK} instead. This small model solves few problems, but is enough to "

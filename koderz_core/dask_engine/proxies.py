@@ -100,7 +100,7 @@ class Asking:
             del self._replies[question.number]
         if reply is None:
             raise Cancelled("The connection to the process that runs the benchmark was lost.")
-        self.paused = reply.paused
+        self.paused = max(self.paused, reply.paused)  # of two replies, the earlier may be read last
         if reply.fault:
             raise raised(reply.fault)
         return reply

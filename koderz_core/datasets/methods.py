@@ -135,21 +135,12 @@ def _require_supported(tree: ast.Module, functions: Sequence[str], field: str) -
                 f"field {field}: {part.name} is an `async def`; write a plain `def` that runs the coroutine with "
                 "asyncio.run"
             )
-        if isinstance(part, ast.FunctionDef | ast.ClassDef) and any(map(_expects_failure, part.decorator_list)):
-            raise DataError(
-                f"field {field}: {part.name} is marked as an expected failure, which koderz does not support; "
-                "remove the test"
-            )
         name = _pytest_name(part)
         if name and not any(known == name or known.startswith(f"{name}.") for known in _PYTEST_NAMES):
             raise DataError(
                 f"field {field} uses {PYTEST}.{name}, but koderz supports only these names of pytest: "
                 f"{', '.join(sorted(_PYTEST_NAMES))}; write the test without {PYTEST}.{name}"
             )
-
-
-def _expects_failure(mark: ast.expr) -> bool:
-    return getattr(mark, "attr", getattr(mark, "id", "")) == "expectedFailure"
 
 
 def _require_no_fixture(node: ast.FunctionDef, field: str) -> None:

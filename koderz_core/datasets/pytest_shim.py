@@ -39,20 +39,6 @@ def require(value: object, source: str, said: Callable[[], object] | None = None
         raise AssertionError(f"{said()}: assert {source}" if said else f"assert {source}, which is {value!r}")
 
 
-def outcome_of_function(test: Callable[..., object]) -> str:
-    """``passed`` if the test passed or was skipped, else the message of the failed assertion, with its parameters."""
-    for parameters in getattr(test, "parameters", [{}]):
-        try:
-            test(**parameters)
-        except unittest.SkipTest:
-            return "passed"
-        except AssertionError as error:
-            said = str(error)  # the program may have raised it, with any text
-            said = said if said and said != "passed" else f"an assertion failed: {said!r}"
-            return f"{said} (with {parameters!r})" if parameters else said
-    return "passed"
-
-
 class _Raises(contextlib.AbstractContextManager["_Raises"]):
     def __init__(self, expected: Any, match: str | None) -> None:
         self.expected, self.match = expected, match
@@ -121,7 +107,8 @@ def _parametrize(names: Any, values: Iterable[Any], ids: object = None) -> Calla
 
 
 def _skip(test: Any = "", reason: str = "") -> Any:
-    mark = unittest.skip(reason)  # for functions, and for classes and methods of unittest
+    # For functions, and for classes and methods of unittest. As an attribute, the name would count as one in the tests.
+    mark = getattr(unittest, "skip")(reason)  # noqa: B009
     return mark(test) if callable(test) else mark
 
 

@@ -14,7 +14,7 @@ _SOURCE = "OpenAI's API reference, November 2026"
 _SOME = ("none", *LEVELS, "xhigh")
 _THOUGHTS = 25_000  # OpenAI's guide to reasoning advises to leave at least this for thoughts and answer
 # Those that always think: all that koderz does not know as models that think only if asked to (anthropic.py).
-_CLAUDE = r"claude-(?!3|(opus|sonnet|haiku)-4|opus-5(-\d{8})?$|(sonnet|haiku)-5).*"
+_CLAUDE = r"claude-(?!instant|[23]\b|(opus|sonnet|haiku)-4|opus-5(-\d{8})?$|(sonnet|haiku)-5([.-]5)?(-\d{8})?$).*"
 
 
 def _gpt(context: int | None, effort: tuple[str, ...] = (), *, thinks: bool = False) -> Capabilities:

@@ -289,7 +289,8 @@ def _remarks(comparison: Comparison, found: EqualCost) -> Iterator[str]:
 def _conclusion(comparison: Comparison, found: EqualCost) -> str:
     start = f"At equal {PER_PROBLEM[found.axis]} per problem, on {numbered(found.problems, 'problem')}: "
     if not found.supported:
-        return f"{start}no two configurations differ significantly at any budget (simultaneous band)."
+        which = "no tested pair of configurations differs" if comparison.untested else "no two configurations differ"
+        return f"{start}{which} significantly at any budget (simultaneous band)."
     ranges = [_range(comparison, of, found) for of in found.supported[:MOST_NAMED]]
     more = len(found.supported) - len(ranges)
     rest = f"; and {numbered(more, 'further range')}" if more else ""

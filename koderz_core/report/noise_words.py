@@ -89,8 +89,8 @@ def _problems_left(noise: Noise, most: int) -> str:
     all_of_them = in_points((noise.error or 0.0) * sqrt(noise.problems / most))
     cost = _price(noise, most - noise.problems, noise.repeats)
     return (
-        f"The dataset has {numbered(most - noise.problems, 'further problem')} that can be run with these gates: with "
-        f"all {most}, the standard error would be {all_of_them} points{cost}. At the same price per experiment, a "
+        f"The dataset has at most {numbered(most - noise.problems, 'further problem')} with tests for these gates: "
+        f"with all {most}, the standard error would be {all_of_them} points{cost}. At the same price per experiment, a "
         "further problem lowers the standard error of a rate more than a repeat does."
     )
 

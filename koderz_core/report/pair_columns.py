@@ -187,7 +187,7 @@ PAIRS: Sequence[Column] = [
     share(
         "difference",
         "success rate of the configuration minus success rate of the baseline, on the `n` problems",
-        _NO_COMMON,
+        "`n` is 0",
         shown=Shown("points [95 %]", 3, _points, "pair"),
     ),
     share(
@@ -347,7 +347,7 @@ PAIRS: Sequence[Column] = [
         "break_even_never",
         "share of bootstrap resamples in which the configuration does not reach the success rate of the baseline, "
         "whatever its cost per problem",
-        "unknown",
+        f"unknown, or {SEQUENTIAL}",
         path="pair.break_even.never",
         shown=Shown("P(never)", 13, _never, "pair.break_even"),
     ),

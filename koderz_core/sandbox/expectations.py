@@ -28,6 +28,8 @@ _EQUALITIES = frozenset({
 })  # fmt: skip
 _SURE = frozenset({"assertEqual", "assertIs", "assertTrue", "assertFalse"})
 _SKIPS = frozenset({"skipTest", "SkipTest"})
+_HARNESS = frozenset({"check", "outcome_of_case", "outcome_of_function", "set_up_class_of_cases"})
+"""Functions that ``koderz_core.datasets.methods`` adds to the tests."""
 _TRUTH = "truth of "
 _RAISES = frozenset({"assertRaises", "assertRaisesRegex", "raises"})
 _ERRORS = ("ChildProcessError", "FloatingPointError", "ProcessLookupError")
@@ -165,7 +167,7 @@ def _skipping(tree: ast.Module) -> set[str]:
     found = {*_SKIPS, *(node.name for node in derived if node.decorator_list)}
     while more := {node.name for node in nodes if _uses(node, found)} - found:
         found |= more
-    return found
+    return found - _HARNESS
 
 
 def _uses(node: ast.ClassDef | ast.FunctionDef, names: set[str]) -> bool:

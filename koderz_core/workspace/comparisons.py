@@ -37,6 +37,7 @@ from koderz_core.records.trials import Ground, Measured, Trial
 from koderz_core.report.findings import with_sentences
 from koderz_core.report.forecasts import can_show
 from koderz_core.report.formats import plain
+from koderz_core.report.registration import about_untested
 from koderz_core.report.trust import trust_line
 from koderz_core.store.answers import Answers, Computed
 from koderz_core.store.results import Results
@@ -129,6 +130,7 @@ class Comparisons:
             remarks=(
                 *comparison.remarks,
                 *about_looks(self.results, comparison),
+                *(about_untested(comparison) if len(comparison.pairs) > 1 else ()),  # else the finding says it
                 *self._about_conditions(rows),
                 *([trust_line(comparison, checked)] if checked else []),
             ),

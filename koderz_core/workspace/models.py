@@ -11,7 +11,7 @@ from koderz_core.config import Settings
 from koderz_core.errors import ModelError, UnknownNameError
 from koderz_core.models import availability
 from koderz_core.models.availability import AboutModel, Availability
-from koderz_core.models.catalogue import identity, resolve
+from koderz_core.models.catalogue import check_allowed, identity, resolve
 from koderz_core.models.free_memory import read_memory, reserve_bytes
 from koderz_core.models.in_memory import InMemory, in_memory
 from koderz_core.models.machine import gpu_memory
@@ -102,8 +102,9 @@ class Models:
         """Return a model that Ollama or LM Studio serves now, preferably one for coding; None if neither serves one."""
         return availability.first_ready_local(self._settings)
 
-    def require_runtime(self) -> None:
-        """Raise ModelError if embedded models cannot run on this machine."""
+    def require_runtime(self, model: str) -> None:
+        """Raise PlanError if an embedded model (by id) is not allowed, ModelError if none can run on this machine."""
+        check_allowed([model], self._settings)
         availability.require_runtime(self._settings)
 
     def fetch_weights(self, name: str, report: Report) -> Path:

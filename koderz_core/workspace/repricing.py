@@ -27,6 +27,9 @@ from koderz_core.records.completions import JOULES_PER_KWH, MachineRates
 from koderz_core.records.shards import MergedShard
 from koderz_core.workspace.workspace import Workspace
 
+_RATES = re.compile(
+    r"(?:([0-9.e+-]+) W|processors as measured)(?: \+ GPUs as measured)? at ([0-9.e+-]+) USD/kWh \+ ([0-9.e+-]+) USD/h"
+)
 _WATTS = re.compile(r"([0-9.e+-]+) W at ")  # the source of a local price without measured GPUs
 _OWN = ("journals", "koderz.duckdb")  # what a temporary data folder has itself
 
@@ -63,6 +66,7 @@ class Repricing:
         spent = seconds if usage.machine_seconds is None else usage.machine_seconds
         if recorded.kwh is None or spent is None or not self._other_energy:
             return recorded
+        rates = self._of_run(recorded, rates)
         return rates.cost(spent, usage.gpu_joules, recorded.rental_usd, usage.cpu_joules)
 
     def of_energy(self, recorded: Cost, rates: MachineRates) -> Cost:
@@ -72,12 +76,24 @@ class Repricing:
         """
         if recorded.kwh is None or not self._other_energy:
             return recorded
+        rates = self._of_run(recorded, rates)
         known = _WATTS.match(recorded.source)
         if known and float(known[1]):
             return rates.cost(recorded.kwh * JOULES_PER_KWH / float(known[1]), rental_usd=recorded.rental_usd)
         energy_usd = recorded.kwh * rates.usd_per_kwh
         other_usd = (recorded.usd or 0.0) - (recorded.energy_usd or 0.0)
         return replace(recorded, usd=energy_usd + other_usd, energy_usd=energy_usd)
+
+    def _of_run(self, recorded: Cost, rates: MachineRates) -> MachineRates:
+        """The rates in the source of a cost, apart from those that are replaced; ``rates`` if it has none.
+
+        A run at other rates writes a header with them, but earlier versions and merged shards do not have it.
+        """
+        if not (known := _RATES.fullmatch(recorded.source)):
+            return rates
+        watts = float(known[1] or rates.local_watts) if self.watts is None else self.watts
+        usd_per_kwh = float(known[2]) if self.usd_per_kwh is None else self.usd_per_kwh
+        return MachineRates(watts, usd_per_kwh, float(known[3]))
 
     def states(self, model: str) -> bool:
         """Whether the file has a price for a model."""

@@ -54,13 +54,17 @@ class Uncertainties:
         return headroom(trials, lengths)
 
     def _problems_to_run(self, rows: Sequence[SummaryRow], trials: Mapping[Key, Sequence[Trial]]) -> int | None:
-        """The number of problems of the dataset that have tests for the gates of these configurations."""
+        """The number of problems of the dataset that may have tests for the gates of these configurations.
+
+        A plan also leaves out problems whose examples are wrong, which is known only of the planned problems.
+        """
         dataset = self._dataset(rows)
         if dataset is None:
             return None
         run = set.intersection(*({trial.problem for trial in of} for of in trials.values()))
         plans = {row.benchmark: self.comparisons.results.plan(row.benchmark) for row in rows}
-        outside = {problem for plan in plans.values() for problem in plan.outside}
+        varied = any(problem.variant for problem in dataset.problems)  # then plans leave out problems with any gate
+        outside = {name for row in rows if varied or row.gate != ALL_TESTS for name in plans[row.benchmark].outside}
         gates = {TestPolicy(row.gate, plans[row.benchmark].seed) for row in rows if row.gate != ALL_TESTS}
         others = (problem for problem in dataset.problems if problem.id not in run | outside)
         return len(run) + sum(not any(isinstance(split(it, gate), Outside) for gate in gates) for it in others)

@@ -101,8 +101,8 @@ def _widget_key(name: str, options: Sequence[str], usual: str, labels: Sequence[
     """The key of the widget, whose value is set to the option in the address. ``labels``: one per option.
 
     A browser sends a choice as the label that it received with its value, also after the label of that option has
-    changed. Therefore it receives the value again with each change of the labels, and a label that no option has counts
-    as the option in the address.
+    changed. Therefore it receives the value again when the label of the chosen option changes, and a label that no
+    option has counts as the option in the address.
     """
     key, last_key, labels_key = f"choice of {name}", f"{name} in the URL", f"labels in choice of {name}"
     requested = matching_option(st.query_params.get(name, usual), options)
@@ -114,9 +114,11 @@ def _widget_key(name: str, options: Sequence[str], usual: str, labels: Sequence[
     now = st.session_state.get(key)
     if now not in options:
         now = requested if requested in options else usual
-    if now != st.session_state.get(key) or labels != st.session_state.get(labels_key, labels):
+    shown = dict(zip(options, labels, strict=True))
+    before = st.session_state.get(labels_key, shown)
+    if now != st.session_state.get(key) or before.get(now, shown.get(now)) != shown.get(now):
         st.session_state[key] = now
-    st.session_state[labels_key] = labels
+    st.session_state[labels_key] = shown
     return key
 
 

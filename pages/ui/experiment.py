@@ -123,6 +123,9 @@ def _show_both(workspace: Workspace, experiment: str, other: str) -> None:
     pairs = aligned(left.steps, right.steps)
     table = steps_beside(pairs, left.experiment, right.experiment)
     keys = [RETURNED, *map(str, range(1, len(pairs) + 1))]
+    if (earlier := st.query_params.get("pair")) in keys:  # in an address of earlier versions
+        keep("line", earlier)
+        keep("pair", None)
     st.caption(
         "Each row compares one step of the two experiments. For an iteration, the row shows the result of the gate "
         "tests. For the returned program, the row shows the result of the tests that score this program. Choose a "

@@ -172,32 +172,34 @@ def _models(role: Role, initial: Wanted, key: str, models: Models) -> str | tupl
         return f"{UNAVAILABLE}{model}: {models[model]}" if models.get(model) else model
 
     key, about, title = f"{role.name} {key}", f"{role.doc} {ABOUT_MODELS}", role.name.capitalize()
-    held = _holds_models(key, several=role.several)
+    renamed = _renamed_models(key, several=role.several)
     if role.several:
         about = f"{role.doc} {ABOUT_SEVERAL} {ABOUT_MODELS}"
         none = "Choose or type a model" if role.name == "coder" else SAME
-        default = None if held else now
+        default = None if renamed else now
         chosen = st.multiselect(
             title, options, default, label, key=key, help=about, placeholder=none, accept_new_options=True
         )
         return str(chosen[0]) if len(chosen) == 1 else tuple(map(str, chosen))
     options = options if role.name == "coder" else [SAME, *options]
-    place = options.index(now[0]) if now and not held else 0
+    place = options.index(now[0]) if now and not renamed else 0
     return str(st.selectbox(title, options, place, label, key=key, help=about, accept_new_options=True))
 
 
-def _holds_models(key: str, *, several: bool) -> bool:
-    """Whether the widget has a value. In that value, replace labels by the models that they name.
+def _renamed_models(key: str, *, several: bool) -> bool:
+    """Whether the value of the widget contained labels. They are replaced by the models that they name.
 
     A browser sends a choice as the label that it received, also after the reason in the label has changed. Streamlit
-    then takes this label for the name of a new model.
+    then takes this label for the name of a new model. Otherwise the widget keeps its default, because a browser that
+    draws it only now shows the default.
     """
     chosen = st.session_state.get(key)
     if chosen is None or isinstance(chosen, list) != several:  # of another strategy, whose widget was a different one
         return False
     names = _model_in(chosen) if isinstance(chosen, str) else [_model_in(name) for name in chosen]
-    if names != chosen:
-        st.session_state[key] = names
+    if names == chosen:
+        return False
+    st.session_state[key] = names
     return True
 
 

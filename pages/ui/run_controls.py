@@ -109,14 +109,16 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
     elsewhere = "" if workspace.runs.is_here(row.id) else _elsewhere(row)
     with st.container(horizontal=True, vertical_alignment="bottom", key="controls"):
         part = _part(progress, parts, key)
+        ended = part is not None and _has_ended(progress, part)
         halted, stopping = row.state == "paused", row.state == "stopping"
         waits = f"Experiments wait before their next call or test.{elsewhere}"
         with st.container(horizontal=True, width="content"):
-            _button("Pause", row, LIVE, lambda: workspace.runs.pause(row.id, part), waits, disabled=halted or stopping)
+            pause, stop = (lambda: workspace.runs.pause(row.id, part)), (lambda: workspace.runs.stop(row.id, part))
+            _button("Pause", row, LIVE, pause, waits, disabled=halted or stopping or ended)
             _button("Resume", row, LIVE, lambda: workspace.runs.unpause(row.id, part), elsewhere, disabled=not paused)
-            _button("Stop", row, LIVE, lambda: workspace.runs.stop(row.id, part), STOPS + elsewhere, disabled=stopping)
+            _button("Stop", row, LIVE, stop, STOPS + elsewhere, disabled=stopping or ended)
             show_limits(workspace, row)
-    if part and _has_ended(progress, part):
+    if ended:
         st.caption("The chosen part has ended. To pause or stop other experiments, choose another part.")
 
 

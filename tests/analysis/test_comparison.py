@@ -169,7 +169,7 @@ def test_a_pair_on_which_its_benchmark_depends_has_no_tests_and_no_intervals_and
     assert (pair.test.p, pair.test.low, pair.p_adjusted, pair.match, pair.cost_match) == (None,) * 5
     assert pair.price and pair.break_even and pair.savings and pair.savings.share  # noqa: PT018
     saved, share = pair.savings.saved_usd, pair.savings.share
-    assert (pair.price.low, pair.break_even.low, saved.low, share.low) == (None,) * 4
+    assert (pair.price.low, pair.break_even.low, saved.low, share.low, pair.break_even.never) == (None,) * 5
     assert (pair.price.high, pair.break_even.high, saved.high, share.high) == (None,) * 4
     assert (pair.test.difference, pair.price.value) == (compared().pairs[1].test.difference, pytest.approx(8 / 700))
     (alone,) = compared([ROWS[0], ROWS[2]]).pairs

@@ -139,12 +139,31 @@ FAILING = "    @classmethod\n    def {}(cls):\n        raise {}\n"
         f"{UNITTEST}    @unittest.skip('later')\n{WRONG}",
         f"{UNITTEST}    @pytest.mark.skip\n{WRONG}",
         "@unittest.skip('later')\ndef test_one():\n    assert year(1900)\n",
+        f"{UNITTEST}    def setUp(self):\n        raise OSError\n    @unittest.skip('later')\n{WRONG}",
         "def test_one():\n    raise unittest.SkipTest('later')\n",
     ],
 )
 def test_a_skipped_test_passes_as_unittest_and_pytest_let_it(marked: str) -> None:
     tests = module_tests(f"import unittest\nimport pytest\nfrom leap import year\n{marked}", "leap")
     assert outcomes(tests, year=year) == [True]
+
+
+def test_only_the_parameters_that_a_test_skips_pass_unseen() -> None:
+    test = "def test_one(number):\n    if number < 1900: raise unittest.SkipTest\n    assert year(number)\n"
+    for numbers, passed in (([1, 2000], True), ([1, 1900], False)):
+        marked = f"@pytest.mark.parametrize('number', {numbers})\n{test}"
+        tests = module_tests(f"import unittest\nimport pytest\nfrom leap import year\n{marked}", "leap")
+        assert outcomes(tests, year=year) == [passed]
+
+
+@pytest.mark.parametrize(("number", "passed"), [(1900, True), (2000, False)])
+def test_a_test_that_is_expected_to_fail_passes_only_if_it_fails(number: int, passed: bool) -> None:
+    for marked in (
+        f"{UNITTEST}    @unittest.expectedFailure\n{WRONG}",
+        f"@unittest.expectedFailure\n{UNITTEST}{WRONG}",
+    ):
+        tests = module_tests(f"import unittest\nfrom leap import year\n{marked.replace('1900', str(number))}", "leap")
+        assert outcomes(tests, year=year) == [passed]
 
 
 def test_a_class_that_does_not_skip_runs_beside_one_that_does() -> None:
@@ -185,14 +204,6 @@ def test_tests_that_run_themselves_do_not() -> None:
         (
             "from leap import year\nasync def test_a():\n    year(1)\ndef test_b():\n    pass\n",
             "test_a is an `async def`",
-        ),
-        (
-            CASE.format("from leap import year\n@unittest.expectedFailure", "year(1)"),
-            "LeapTest is marked as an expected failure, which koderz does not support",
-        ),
-        (
-            "from unittest import expectedFailure\nfrom leap import year\n@expectedFailure\ndef test_a(): year(1)\n",
-            "test_a is marked as an expected failure, which koderz does not support",
         ),
     ],
 )

@@ -14,6 +14,7 @@ from hypothesis import strategies as some
 
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
+from koderz_core.datasets.methods import module_tests
 from koderz_core.memory.leak_guard import SourcedText, admissible, named_in_tests, resemblance, same_problem
 from koderz_core.memory.lessons import (
     KINDS,
@@ -140,6 +141,13 @@ def test_who_solves_a_problem_is_told_of_the_others_only() -> None:
 def test_what_came_from_a_problem_that_is_not_known_is_not_told() -> None:
     unknown = replace(RECURRING, evidence=(*RECURRING.evidence[:2], Evidence("t/99", "gone", 5)))
     assert for_problem(unknown, PROBLEMS["t/8"], KNOWN) is None
+
+
+def test_what_koderz_adds_to_test_files_names_no_usual_word() -> None:
+    text = "import pytest\nfrom stack import Stack\ndef test_a():\n    assert Stack(1).top() == 1\n"
+    named = named_in_tests(problem(20, tests=module_tests(text, "stack").source))
+    assert "top" in named
+    assert not named & {"add", "skip", "pop", "append", "items"}
 
 
 def test_a_lesson_that_names_what_the_tests_name_is_not_told() -> None:

@@ -100,6 +100,8 @@ THINKS = Sampling(None, None, 1000 + 25_000, 7)
         ("openai/x-ai/grok-4-fast-non-reasoning", Sampling(0.8, 0.95, 1000, 7)),
         ("openai/anthropic/claude-opus-5.5", Sampling(None, None, 1000 + 16_384, 7)),
         ("openai/anthropic/claude-opus-4.5", Sampling(0.8, 0.95, 1000, 7)),
+        ("openai/anthropic/claude-sonnet-5.6", Sampling(None, None, 1000 + 16_384, 7)),
+        ("openai/anthropic/claude-sonnet-5.5", Sampling(0.8, 0.95, 1000, 7)),
         ("openai/openai/gpt-4o", Sampling(0.8, 0.95, 1000, 7)),
         ("openai/Qwen/Qwen3-8B", Sampling(0.8, 0.95, 1000 + 4096, 7)),
     ],

@@ -41,6 +41,12 @@ def test_a_model_whose_reason_changes_or_goes_away_stays_chosen(visit: Visit) ->
     assert next(box for box in app.multiselect if box.label == "Coder").value == ["scripted/weak", "scripted/strong"]
 
 
+def test_a_browser_that_draws_a_box_only_after_a_second_run_shows_the_chosen_model(visit: Visit) -> None:
+    app = visit("launch", preset="maximum quality").run()
+    (spec,) = (box for box in app.selectbox if box.label == "Spec")
+    assert "anthropic/claude-opus" in spec.options[spec.proto.default]  # otherwise "Same as coder"
+
+
 def test_a_strategy_says_what_it_does_what_it_costs_in_calls_and_where_it_comes_from(visit: Visit) -> None:
     app = visit("launch")
     strategy(app, "best_of")

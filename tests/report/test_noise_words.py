@@ -37,7 +37,7 @@ def test_all_problems_are_used_so_only_repeats_are_left() -> None:
         (
             ["1", "0", "1"],
             12,
-            "The dataset has 9 further problems that can be run with these gates: with all 12, the standard error "
+            "The dataset has at most 9 further problems with tests for these gates: with all 12, the standard error "
             "would be 16.7 points, for $4.50 more.",
         ),
         (

@@ -138,6 +138,7 @@ def sure_tests(tests: str) -> int:
         (f"{HEAD}{SURE}".replace("class", "@unittest.skipIf(True, 'later')\nclass"), 0),
         (f"{HELPER}{HEAD}    def setUp(self):\n        need()\n{SURE}", 0),
         (f"{HELPER}{HEAD}{SURE}", 1),
+        (f"{HEAD}{SURE.replace('self.assert', 'check = 1; self.assert')}", 1),
     ],
 )  # fmt: skip
 def test_a_test_that_may_skip_itself_passes_its_twin_too(tests: str, sure: int) -> None:
@@ -153,6 +154,14 @@ def test_a_right_program_passes_tests_that_skip_themselves_although_there_is_no_
     assert judge.check(tried, code, tried.tests).passed
     wrong = code.replace("return number", "return 7")
     assert judge.check(tried, wrong, tried.tests).passed is (name == "setUp(self)")
+
+
+@pytest.mark.parametrize("solution", ["", "def Stack(number):\n    return number\n"])
+def test_a_program_cannot_skip_the_tests(judge: BoxedJudge, solution: str) -> None:
+    program = "import unittest\ndef Stack(number):\n    raise unittest.SkipTest\n"
+    for tests in (f"{HEAD}{SURE}", "from stack import Stack\ndef test_a():\n    assert Stack(1) == 1\n"):
+        tried = problem(shared=True, tests=tests, solution=solution)
+        assert not judge.check(tried, program, tried.tests).passed
 
 
 def test_each_unit_is_a_twin_in_one_run_of_each_pair_and_one_run_is_real() -> None:

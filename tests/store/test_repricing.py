@@ -153,12 +153,15 @@ def test_watts_and_the_price_of_electricity_change_every_local_call(
         (Repricing(watts=300.0), 2 * 0.3 * 0.20 + 2 * 0.3 * 0.50 + 4 * 0.36),
     ],
 )
-def test_after_a_later_header_with_other_rates_its_rates_count(
-    told: Told, cost_under: Callable[[Repricing], float | None], how: Repricing, usd: float
+@pytest.mark.parametrize("headers", [1, 2], ids=["of the first run only", "of both runs"])
+def test_the_rates_of_the_run_of_a_call_count(
+    told: Told, cost_under: Callable[[Repricing], float | None], how: Repricing, usd: float, headers: int
 ) -> None:
     """Half of a benchmark ran before the user measured the machine and set another price of electricity."""
-    for rates in (RATES, MachineRates(200.0, 0.50, 0.36)):
-        told.say(BenchmarkOpened(SCHEMA_VERSION, "0", PLAN.id, PLAN, {}, "prices 1", "limited", TIERS, asdict(rates)))
+    for run, rates in enumerate((RATES, MachineRates(200.0, 0.50, 0.36))):
+        opened = BenchmarkOpened(SCHEMA_VERSION, "0", PLAN.id, PLAN, {}, "prices 1", "limited", TIERS, asdict(rates))
+        if run < headers:
+            told.say(opened)
         told.call(LOCAL, answered(Usage(1, 1), rates.cost(3600.0), 3600.0))
         told.call(LOCAL, CallFailed("late", 3600.0, retryable=False, cost=rates.cost(3600.0)))
     assert cost_under(how) == pytest.approx(usd)
