@@ -81,8 +81,8 @@ def _unpause(opened: Workspace, row: BenchmarkRow, options: Mapping[str, Any], *
     }
     if ignored := [name for name, is_given in given.items() if is_given]:
         raise UsageError(
-            f"{row.id} is paused in another process ({process}), which would continue it without "
-            f"{', '.join(ignored)}. Omit {', '.join(ignored)}, or first stop the benchmark: koderz stop {row.id}"
+            f"{row.id} is paused in another process ({process}), which continues with the options with which it was "
+            f"started. Omit {', '.join(ignored)}, or first stop the benchmark: koderz stop {row.id}"
         )
     if options["max_cost"] is not None or options["concurrency"] is not None:
         opened.runs.change(row.id, options["max_cost"], options["concurrency"])

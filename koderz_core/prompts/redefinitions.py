@@ -104,7 +104,8 @@ def _definitions(
     own = list(_places("", program))
     within = _members(own)
     for place in own:
-        if _is_placeholder(place.node) and (isinstance(place.node, Function) or place.names[-1] in there):
+        is_known = place.names[-1] in there or "*" in there  # a star import may bring any name
+        if _is_placeholder(place.node) and (isinstance(place.node, Function) or is_known):
             continue
         top = place.names[0]
         is_whole = known.get(top, set()) <= within.get(top, set())

@@ -41,7 +41,10 @@ def with_ending(given: str, code: str) -> str:
     before, after = reader.parse(given), reader.parse(code)
     lost = _lost(before, after) if before and after else []
     end = "\n" if given.endswith("\n") else ""
-    return "\n\n\n".join([code.rstrip("\n"), *lost]).rstrip("\n") + end
+    lines, last = code.rstrip("\n").split("\n"), after.tree.body[-1:] if after and lost else []
+    at = last[0].lineno - 1 if any(map(is_main, last)) else len(lines)  # calls run before the ``__main__`` part
+    parts = ["\n".join(lines[:at]).rstrip("\n"), *lost, "\n".join(lines[at:])]
+    return "\n\n\n".join(parts).rstrip("\n") + end
 
 
 def _lost(given: Program, code: Program) -> list[str]:

@@ -48,8 +48,12 @@ def of_module(text: str, problem: PublicProblem) -> Extracted | None:
         latest = places[-_MOST_PROGRAMS:]
         new = [at for at in latest if shape(found[at].source) != shape(problem.given)] if len(latest) > 1 else []
         for place in (new or latest)[-1:]:
-            trimmed = [piece.program and _without_trials(piece.program, given) for piece in found]
-            return _joined(trimmed, place, found[place].how, asked - known, known)
+            trimmed = [piece.program and _without_trials(piece.program) for piece in found]
+            whole = _joined(trimmed, place, found[place].how, asked - known, known)
+            main = found[place].program
+            if main is None or whole.how == "joined":  # lines of an earlier block would run before later definitions
+                return whole
+            return replace(whole, code=_without_trials(main, given).source)
         return None
 
     beginning = rf"^(?:class|(?:async +)?def) +(?:{'|'.join(map(re.escape, sorted(asked)))})\b"
@@ -107,7 +111,7 @@ def _is_module(program: Program, entry_point: str, asked: set[str]) -> bool:
     return entry_point in defined_names(program, imports=False) and more_than_stubs(program, asked)
 
 
-def _without_trials(program: Program, given: Program | None) -> Program:
+def _without_trials(program: Program, given: Program | None = None) -> Program:
     return without_examples(program, after_definitions(program), given)
 
 

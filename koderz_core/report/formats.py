@@ -50,9 +50,10 @@ COSTS = (
 )
 GROUPS = (
     "Group: configurations in the same group do not differ significantly (Holm's method over all pairs, "
-    "significance level 5 %; the primary comparison of a sequential benchmark is not tested); group 1 has the highest success rates. P(frontier): the share of resamples in which a "
-    "configuration is on the Pareto frontier of cost and success. $ per solved: mean cost per problem, divided by the "
-    "success rate (cost-of-pass); only experiments with a result count."
+    "significance level 5 %; the primary comparison of a sequential benchmark is not tested); group 1 has the highest "
+    "success rates. P(frontier): the share of resamples in which a configuration is on the Pareto frontier of cost and "
+    "success. $ per solved: mean cost per problem, divided by the success rate (cost-of-pass); only experiments with a "
+    "result count."
 )
 PAIRS = (
     "p: from McNemar's exact test or, with repeats, from a test that permutes the labels of the configurations within "

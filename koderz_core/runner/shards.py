@@ -186,7 +186,8 @@ def _header_then(before: BenchmarkOpened | None, event: Event) -> BenchmarkOpene
     after = header_then(before, event)
     if before is None or after is None or after is before:
         return after
-    return replace(before, plan=after.plan, tiers=after.tiers, prompt_versions=after.prompt_versions)
+    tiers = {**after.tiers, **before.tiers}  # an extended plan has further models
+    return replace(before, plan=after.plan, tiers=tiers, prompt_versions=after.prompt_versions)
 
 
 def _check_text(event: Event, path: Path) -> None:

@@ -106,6 +106,27 @@ def test_a_main_part_replaces_that_of_the_file_and_an_example_call_does_not(
     assert (said.code, file.read_text()) == (0, RIGHT.replace("print(gcd(12, 18))", written))
 
 
+def test_calls_that_the_answer_lacks_run_before_its_main_part(koderz: Any, answers: Answers, write: Write) -> None:
+    end = "H.update(gcd=gcd)\n\n\nif __name__ == '__main__':\n    print(H['gcd'](12, 18))\n"
+    given = f"H = {{}}\n\n\n{FAULTY.partition('if __name__')[0]}{end}"
+    answers(in_block(f"H = {{}}\n\n\n{RIGHT.partition('if __name__')[0]}{end}".replace("gcd=gcd", "{'gcd': gcd}")))
+    file, tests = write(given)
+    assert koderz("fix", file, "--tests", tests, *CODER, "--yes").code == 0
+    assert file.read_text().endswith(end)
+
+
+def test_the_main_part_of_a_file_runs_the_corrected_function_of_a_later_block(
+    koderz: Any, answers: Answers, write: Write
+) -> None:
+    lcm = "def lcm(a, b):\n    return a * b // gcd(a, b)\n\n\nif __name__"
+    given, (_, _, function) = FAULTY.replace("if __name__", lcm), RIGHT.partition("if __name__")[0].partition("\n\n\n")
+    answers(f"The file:\n```python\n{given}```\nThe corrected function:\n```python\n{function}```\n")
+    file, tests = write(given, f"{ASSERTS}from project.gcd import lcm\n\nassert lcm(13, 13) == 13\n")
+    said = koderz("fix", file, "--tests", tests, *CODER, "--yes")
+    assert said.code == 0
+    assert file.read_text().endswith('if __name__ == "__main__":\n    print(gcd(12, 18))\n')
+
+
 def test_nothing_is_written_without_a_yes_and_no_statistics_contain_the_task(
     koderz: Any, answers: Answers, write: Write
 ) -> None:
