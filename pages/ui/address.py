@@ -116,7 +116,7 @@ def _widget_key(name: str, options: Sequence[str], usual: str, labels: Sequence[
         now = requested if requested in options else usual
     shown = dict(zip(options, labels, strict=True))
     before = st.session_state.get(labels_key, shown)
-    if now != st.session_state.get(key) or before.get(now, shown.get(now)) != shown.get(now):
+    if now != st.session_state.get(key) or before.get(str(now), shown.get(str(now))) != shown.get(str(now)):
         st.session_state[key] = now
     st.session_state[labels_key] = shown
     return key
