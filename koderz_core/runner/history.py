@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from koderz_core.errors import JournalError, PlanError
 from koderz_core.events import (
+    BenchmarkClosed,
     BenchmarkDecided,
     BenchmarkOpened,
     CallFinished,
@@ -90,7 +91,8 @@ class History:
 
     ``first``: the plan before all extensions. ``outcomes``: how each experiment last ended. ``errors``: the ends of
     those with an error; ``retry_errors``: these run again. ``texts``: hashes of the texts that the journal holds.
-    ``spending``: the cost of all calls. ``decided``: the decision that ended a sequential benchmark.
+    ``spending``: the cost of all calls. ``decided``: the decision that ended a sequential benchmark. ``closed``: the
+    last entry, if it closes the benchmark.
     """
 
     retry_errors: bool = False
@@ -102,6 +104,7 @@ class History:
     tapes: Mapping[str, Tape] = field(default_factory=dict)
     spending: Spending = field(default_factory=Spending)
     decided: BenchmarkDecided | None = None
+    closed: BenchmarkClosed | None = None
 
     def is_final(self, experiment: str) -> bool:
         """Whether the experiment is not to run again. Cancelled experiments are always resumed."""
@@ -127,6 +130,7 @@ def load(path: Path, *, retry_errors: bool = False) -> History:
     for entry in read_all(path):
         history.spending.add(entry)
         history.header = header_then(history.header, entry.event)
+        history.closed = entry.event if isinstance(entry.event, BenchmarkClosed) else None
         if history.first is None and history.header is not None:
             history.first = history.header.plan
         if isinstance(entry.event, TextStored):

@@ -54,6 +54,7 @@ class Runner:
     """A running benchmark. Owns its journal from ``start`` until its threads have ended."""
 
     _forecast: Forecast | None = None
+    _thread: threading.Thread | None = None
 
     def __init__(
         self,
@@ -94,7 +95,7 @@ class Runner:
         self.controller = Controller(self.benchmark, self._scheduler, self._ledger, self._workers, self._recorder)
         self.notify_ended = _Once(partial(at_end, self))
         self._ended = threading.Event()
-        self._thread: threading.Thread | None = None
+        self._closed = history.closed, journal.path.stat().st_size
 
     @property
     def plan(self) -> Plan:
@@ -263,7 +264,9 @@ class Runner:
         with self.controller.closing() as first:
             if first:
                 unfinished = self.stopping or self._workers.cut_short or self.left_out
-                self._recorder.say(BenchmarkClosed("stopped" if unfinished else "finished"))
+                closed = BenchmarkClosed("stopped" if unfinished else "finished")
+                if (closed, self._journal.path.stat().st_size) != self._closed:  # else the run has changed nothing
+                    self._recorder.say(closed)
 
 
 def _prices(header: BenchmarkOpened) -> tuple[object, ...]:

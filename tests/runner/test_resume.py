@@ -236,6 +236,14 @@ def test_a_run_at_other_prices_says_so_before_its_calls_and_only_if_it_has_any(b
     assert len(of(made.entries(), BenchmarkOpened)) == 2
 
 
+def test_a_run_of_a_finished_benchmark_leaves_its_journal_as_it_is(bench: Make) -> None:
+    made = bench(lambda _: RIGHT)
+    made.go()
+    before = made.path.read_bytes()
+    assert made.go().remaining == 0
+    assert made.path.read_bytes() == before
+
+
 class NotingEngine(LocalEngine):
     """Runs experiments here, and keeps the plan of each run."""
 
