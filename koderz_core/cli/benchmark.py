@@ -95,7 +95,7 @@ def _persistent(_context: click.Context, _option: click.Parameter, persistent: b
     "--baselines/--no-baselines",
     default=True,
     show_default=True,
-    help="Also run the coder and the stronger models of `supervised` alone, as baselines (strategy direct). Earlier "
+    help="Also run the coder and stronger models of supervised alone, as baselines (strategy direct). Earlier "
     "results are reused.",
 )
 @option(

@@ -83,7 +83,7 @@ def verify(what: str, regrade: bool, workers: int, engine: str, data_dir: Path |
     """
     if engine != "local" and not regrade:
         raise UsageError("--engine requires --regrade, because only grading can run on workers. Add --regrade.")
-    if what.endswith(".zip") or Path(what).is_file():
+    if what.endswith(".zip") or (Path(what).exists() and not Path(what).is_dir()):
         if regrade:
             raise UsageError("--regrade needs a benchmark in the data folder. Name a benchmark instead of a file.")
         return _print_verdict(checked_bundle(Path(what)).verified)

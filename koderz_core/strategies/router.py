@@ -68,8 +68,8 @@ class Router(Reminded):
     )
     checks: bool = parameter(
         False,
-        "Test each program. Call the next coder if this call lowers the expected cost of a wrong answer by more than "
-        "its own cost.",
+        "Test each program. Call the next coder if the call lowers the expected cost of a wrong answer by more than it "
+        "costs.",
         needs="error_usd",
     )
     explore: bool = parameter(

@@ -106,8 +106,8 @@ class Supervised(Reminded):
     )
     checkpoint_when: str = parameter(
         INTERVAL,
-        "interval: review after a fixed number of iterations; adaptive: review earlier if progress stops, or if half "
-        "the iterations or half the budget is used.",
+        "interval: review after a fixed number of iterations; adaptive: earlier, if progress stops or half of the "
+        "iterations or budget is used.",
         (INTERVAL, ADAPTIVE),
         label="Review trigger",
         group="Review",
