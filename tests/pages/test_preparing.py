@@ -51,10 +51,10 @@ def ended() -> None:
     WORKERS.submit(int).result()
 
 
-def run_another() -> None:
+def run_another(problems: str = "0:1") -> None:
     """The journals say more."""
     with open_workspace() as workspace:
-        workspace.runs.run(workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:1")))
+        workspace.runs.run(workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], problems)))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_what_was_read_is_shown_though_more_was_said_meanwhile(
     read: list[bool] = []
     before(monkeypatch, Comparisons, "compare", lambda: read.append(True))
     app = visit("compare", benchmarks=recorded.id)
-    run_another()
+    run_another("0:2")
     held.set()
     ended()
     app.run()
@@ -112,7 +112,7 @@ def test_a_result_that_ended_while_the_user_was_elsewhere_is_computed_again(
     app = visit("compare", benchmarks=recorded.id)
     held.set()
     ended()
-    run_another()
+    run_another("0:2")
     with monkeypatch.context() as later:
         later.setattr("pages.ui.slow_results.FRESH_SECONDS", -1.0)
         app.run()
@@ -130,7 +130,7 @@ def test_a_full_page_is_not_emptied_when_more_was_said(
     app = visit("compare", benchmarks=recorded.id)
     ended()
     app.run()
-    run_another()
+    run_another("0:2")
     app.run()
     assert LOADING not in said(app)
     assert "Cost per solved problem" in said(app)
