@@ -11,6 +11,7 @@ from typing import Any
 from zipfile import is_zipfile
 
 import pytest
+from every_eval_ever import line
 from jsonschema import Draft7Validator
 from sample import thinned
 
@@ -24,26 +25,6 @@ PROBLEM = load_humaneval(load_settings()).problems[0]
 
 TOKENS = {"input_tokens": 100, "output_tokens": 50, "total_tokens": 450, "reasoning_tokens": 200}
 TOKENS |= {"input_tokens_cache_read": 100}
-
-
-def line(**fields: Any) -> dict[str, Any]:
-    """A sample as a converter for another tool writes it. A field with dots is a part's."""
-    row: dict[str, Any] = {
-        "schema_version": "0.3.0",
-        "evaluation_id": "inspect/org_model/1",
-        "model_id": "org/model",
-        "evaluation_name": "some benchmark",
-        "sample_id": "1",
-        "interaction_type": "single_turn",
-        "input": {"raw": "What is 2 + 2?", "reference": ["4"]},
-        "output": {"raw": ["4"]},
-        "answer_attribution": [],
-        "evaluation": {"score": 1.0, "is_correct": True},
-    }
-    for name, value in fields.items():
-        part, _, key = name.rpartition("__")
-        (row.setdefault(part, {}) if part else row)[key] = value
-    return row
 
 
 def written(path: Path, *rows: dict[str, Any]) -> Path:

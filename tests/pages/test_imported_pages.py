@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from every_eval_ever import line
 from reading import said
 from streamlit.testing.v1 import AppTest
 
@@ -19,19 +20,8 @@ CAUSE = "The provider did not answer."
 
 def imported(file: Path, dataset: str, **more: str) -> str:
     """The id of a benchmark from a file of Every Eval Ever with one solved sample; ``more``: fields of a second one."""
-    sample = {
-        "schema_version": "0.3.0",
-        "evaluation_id": "inspect/org_model/1",
-        "model_id": "org/model",
-        "evaluation_name": dataset,
-        "sample_id": "1",
-        "interaction_type": "single_turn",
-        "input": {"raw": "What is 2 + 2?", "reference": ["4"]},
-        "output": {"raw": ["4"]},
-        "answer_attribution": [],
-        "evaluation": {"score": 1.0, "is_correct": True},
-    }
-    rows = [sample, *([sample | {"sample_id": "2"} | more] if more else [])]
+    rows = [line(evaluation_name=dataset)]
+    rows += [line(evaluation_name=dataset, sample_id="2", **more)] if more else []
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), encoding="utf-8")
     with open_workspace() as workspace:
         (name,) = workspace.imports.store(workspace.imports.read(ImportOrder(file)), 1)
