@@ -38,6 +38,8 @@ SHUTDOWN_SECONDS = 3  # for answers that are being sent when the dashboard is as
 MIDDLEWARE = (Middleware(SecureHeaders), Middleware(SameOrigin))
 ASSETS = Path(__file__).parent / "pages" / "ui"
 FIRST = Path(__file__).parent / "pages" / "overview.py"
+UNKNOWN = "unknown address"
+NO_PAGE = "The dashboard has no page at this address, so it shows Home."
 
 
 def menu() -> None:
@@ -49,10 +51,25 @@ def menu() -> None:
         st.Page(f"pages/{name}.py", title=place.title, icon=place.icon, url_path=name, default=name == "overview")
         for name, place in PAGES.items()
     ]
+    if unknown := _unknown_address():  # otherwise Streamlit opens a dialog of its own
+        home = PAGES["overview"]
+        pages.append(st.Page("pages/overview.py", title=home.title, icon=home.icon, url_path=unknown))
     chosen = st.navigation(pages, position="hidden")
     st.set_page_config(page_title=f"{chosen.title} · koderz")
     wait_for_imports()
+    if unknown and chosen.url_path == unknown:
+        st.warning(NO_PAGE, icon="🧭")
     chosen.run()
+
+
+def _unknown_address() -> str:
+    """The address without a page at which the browser opened the dashboard, "" if there is a page."""
+    context = get_script_run_ctx()
+    if context and context.pages_manager.intended_page_name:  # later runs name their page only by its hash
+        st.session_state[UNKNOWN] = context.pages_manager.intended_page_name
+    asked = str(st.session_state.get(UNKNOWN, ""))
+    is_usable = asked == asked.strip() and "/" not in asked  # Streamlit refuses or changes all other addresses
+    return asked if is_usable and asked not in PAGES else ""
 
 
 @asynccontextmanager

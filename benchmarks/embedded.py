@@ -80,7 +80,7 @@ def main() -> None:
     asked = _arguments()
     if asked.serve:
         return _serve(json.loads(asked.serve))
-    path = weights.find(asked.model, load_settings())
+    path = weights.find(weights.weights_of(asked.model), load_settings())
     if path is None:
         sys.exit(f"koderz models pull {asked.model}")
     if asked.texts:
@@ -201,7 +201,7 @@ def _variants(asked: argparse.Namespace, path: Path) -> Iterator[tuple[str, Star
 
 @contextmanager
 def _koderz(name: str, **changed: Any) -> Iterator[tuple[Ask, int]]:  # Any: settings
-    model = EmbeddedModel(name, load_settings(num_ctx=CONTEXT, **changed))
+    model = EmbeddedModel(weights.weights_of(name), load_settings(num_ctx=CONTEXT, **changed))
     model.complete(Request((Message("user", "Hi"),), Sampling(max_tokens=1), 0))
 
     def ask(request: Request) -> tuple[str, int]:
@@ -268,7 +268,8 @@ def _value(xllamacpp: Any, name: str, value: Any) -> Any:  # Any: a module witho
         return [getattr(xllamacpp.common_speculative_type, f"COMMON_SPECULATIVE_TYPE_{kind}") for kind in value]
     if name.startswith("cache_type"):
         return getattr(xllamacpp.ggml_type, value)
-    return str(weights.find("qwen2.5-coder-0.5b", load_settings())) if value == "draft" else value
+    draft = weights.WEIGHTS["qwen2.5-coder-0.5b"]
+    return str(weights.find(draft, load_settings())) if value == "draft" else value
 
 
 @contextmanager

@@ -1,36 +1,18 @@
 """Every error that koderz raises, with its exit code on the command line.
 
-KoderzError
-├── UsageError                 a request is invalid (exit 2)
-│   ├── ConfigError            a setting or its file is invalid
-│   ├── UnknownNameError       an unknown model, problem, dataset, strategy, benchmark or experiment
-│   ├── PlanError              a configuration or a plan contradicts itself
-│   └── RequestError           a request to `koderz serve` was not accepted
-├── InfrastructureError        files, processes or servers failed (exit 3); never counted against a model
-│   ├── DataError              the file of a dataset or a result is missing, invalid or unreadable
-│   ├── DownloadError          the download of a file failed or was incomplete
-│   ├── JournalError           a journal is locked, corrupt or cannot be written
-│   ├── StoreError             the index of the journals cannot be opened or has another version
-│   ├── CortexError            the memory server or its file failed
-│   ├── SandboxError           a program could not be run or a worker was lost
-│   ├── ModelError             a provider failed, refused the request or is unavailable
-│   │   ├── LateError          an answer was not complete within its timeout
-│   │   ├── ContextError       a prompt exceeds its model's context: the best tested program counts
-│   │   └── WeightsError       the weights of an embedded model are unavailable or invalid
-│   ├── ReceiverError          a receiver of traces cannot be reached, or did not accept all spans
-│   ├── OfflineError           KODERZ_OFFLINE forbids an address beyond this machine
-│   └── NoticeError            a notification was not delivered; nothing else fails
-├── OverBudget                 an experiment has used up its own budget: its best tested program counts
-└── Cancelled                  the user stopped the work (exit 130)
-    └── BudgetSpent            the benchmark has used up its budget: the remaining experiments have no result
-
 A mistake of a model or its program is never an exception but a value: see ``Verdict`` and ``Completion.finish``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """For a message: the first names, and how many there are besides."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 class KoderzError(Exception):
@@ -147,7 +129,10 @@ class TurnTimeoutError(ModelError):
 
 
 class ContextError(ModelError):
-    """A prompt exceeds its model's context; its length follows from the configuration."""
+    """A prompt exceeds its model's context; its length follows from the configuration.
+
+    The best tested program counts.
+    """
 
 
 class WeightsError(ModelError):
@@ -167,11 +152,11 @@ class OfflineError(InfrastructureError):
 
 
 class NoticeError(InfrastructureError):
-    """A notification was not delivered. The message does not show the address."""
+    """A notification was not delivered; nothing else fails. The message does not show the address."""
 
 
 class OverBudget(KoderzError):  # noqa: N818 (nothing went wrong)
-    """An experiment's own budget does not allow its next call."""
+    """An experiment's own budget does not allow its next call: its best tested program counts."""
 
 
 class Cancelled(KoderzError):  # noqa: N818 (nothing went wrong)
@@ -181,6 +166,6 @@ class Cancelled(KoderzError):  # noqa: N818 (nothing went wrong)
 
 
 class BudgetSpent(Cancelled):
-    """The budget of the benchmark does not allow its next call."""
+    """The budget of the benchmark does not allow its next call: the remaining experiments have no result."""
 
     exit_code = 5

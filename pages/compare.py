@@ -5,12 +5,13 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.ui.address import link
-from pages.ui.compared import Compared, open_comparison
 from pages.ui.comparison import (
     CONFIGURATION,
+    Compared,
     addressed_pair,
     answer_of,
     chosen_axis,
+    open_comparison,
     show_configurations,
     show_costs,
     show_curves,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 
 import streamlit as st
@@ -14,7 +14,7 @@ from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.board import Board, board
 from koderz_core.report.status import MANY, beat_seconds, benchmark_remark, freshness
 from pages.ui.address import BENCHMARKS, link
-from pages.ui.edge import edge
+from pages.ui.edge import edge, redrawn
 from pages.ui.frame import Page, open_page, show_empty, show_provenance
 from pages.ui.launch_plan import clone_link, show_receipt
 from pages.ui.live_board import show_figures
@@ -40,27 +40,16 @@ def main() -> None:
     experiment = experiment_in_address(page.workspace, row)
     left, right = st.columns([2, 1], gap="large") if row else (st.container(), st.container())
     with left:
-        _redrawn(beat_seconds(row), "live", partial(_draw, page, watch, states(page.benchmarks), experiment))
+        redrawn("live", partial(_draw, page, watch, states(page.benchmarks), experiment), beat_seconds(row))
         if experiment:
             show_chosen(page.workspace, experiment)
     running = row if row and row.under_way else None
     here = running is not None and page.workspace.runs.is_here(running.id)
     with right:
         text = st.container()
-        _redrawn(SIDE_SECONDS if running else None, "live side", lambda: show_side(page.workspace, watch.progress))
+        redrawn("live side", lambda: show_side(page.workspace, watch.progress), SIDE_SECONDS if running else None)
     with text if here else right:
-        _redrawn(STREAM_SECONDS if here else None, "live text", lambda: show_stream(page.workspace, watch.progress))
-
-
-def _redrawn(seconds: float | None, key: str, draw: Callable[[], None]) -> None:
-    """Draw a part of the page now and, unless it is None, then every ``seconds``."""
-
-    @st.fragment(run_every=seconds, key=key)
-    def part() -> None:
-        with edge():
-            draw()
-
-    part()
+        redrawn("live text", lambda: show_stream(page.workspace, watch.progress), STREAM_SECONDS if here else None)
 
 
 def _draw(page: Page, watch: Watch, before: Mapping[str, str], experiment: str | None) -> None:

@@ -12,7 +12,7 @@ from koderz_core.report.addresses import NOTE, address_alt, address_rows
 from koderz_core.workspace.health import SERVERS, Diagnosis, Finding
 from pages.ui.address import link
 from pages.ui.bug_report import offer_report
-from pages.ui.edge import edge
+from pages.ui.edge import edge, redrawn
 from pages.ui.frame import open_page
 from pages.ui.machine import show_machine
 from pages.ui.tables import findings_table, tall
@@ -20,12 +20,13 @@ from pages.ui.tables import findings_table, tall
 ABOUT = (
     "Shows which models can be called, the requirements of the other models, and whether the installation is complete."
 )
-COLUMNS = {  # pixels; the last column has the longest texts
+COLUMNS = {  # pixels; in a window of 1280, a table has about 877
     "state": st.column_config.TextColumn(width=80, pinned=True),
     "what": st.column_config.TextColumn(width=184),
     "found": st.column_config.TextColumn(width=284),
     "what to do": st.column_config.TextColumn(width=486),
 }
+ORDER = ("state", "what", "what to do", "found")  # of models and keys, where most users come for what to do
 ADDRESSES = {
     "address": st.column_config.TextColumn(width=200, pinned=True),
     "tokens/s per call": st.column_config.TextColumn(
@@ -45,11 +46,11 @@ def main() -> None:
         st.text(f"{finding.area}, {finding.subject}: {finding.said}")
         st.code(finding.cure, language=None, wrap_lines=True)
     st.header("Models")
-    _show(diagnosis.of(["models"]), "Models and their requirements")
+    _show(diagnosis.of(["models"]), "Models and their requirements", ORDER)
     st.header("Keys and servers")
-    _show(diagnosis.of([area for area in SERVERS if area != "models"]), "API keys (never displayed) and servers")
+    _show(diagnosis.of([area for area in SERVERS if area != "models"]), "API keys (never displayed) and servers", ORDER)
     st.header("Calls to each address")
-    _show_addresses(page.workspace)
+    redrawn("addresses", lambda: _show_addresses(page.workspace), BEAT_SECONDS)
     st.header("Memory and GPU")
     show_machine(page.workspace)
     st.header("This machine")
@@ -67,25 +68,26 @@ def main() -> None:
     link("launch", "New run", "🚀")
 
 
-def _show(findings: Sequence[Finding], alt: str) -> None:
-    st.dataframe(findings_table(findings), hide_index=True, column_config=COLUMNS, height=tall(len(findings)), alt=alt)
+def _show(findings: Sequence[Finding], alt: str, order: Sequence[str] | None = None) -> None:
+    """A table of findings. ``order`` of its columns, None for its own."""
+    st.dataframe(
+        findings_table(findings),
+        hide_index=True,
+        column_config=COLUMNS,
+        column_order=order,
+        height=tall(len(findings)),
+        alt=alt,
+    )
 
 
 def _show_addresses(workspace: Workspace) -> None:
-    """Draw the calls now and then every few seconds."""
-
-    @st.fragment(run_every=BEAT_SECONDS, key="addresses")
-    def part() -> None:
-        with edge():
-            states = workspace.models.addresses()
-            rows, alt = pd.DataFrame(address_rows(states)), address_alt(states)
-            if states:
-                st.dataframe(rows, hide_index=True, column_config=ADDRESSES, height=tall(len(rows)), alt=alt)
-            else:
-                st.caption("This process has not called a model yet.")
-            st.caption(NOTE)
-
-    part()
+    states = workspace.models.addresses()
+    rows, alt = pd.DataFrame(address_rows(states)), address_alt(states)
+    if states:
+        st.dataframe(rows, hide_index=True, column_config=ADDRESSES, height=tall(len(rows)), alt=alt)
+    else:
+        st.caption("This process has not called a model yet.")
+    st.caption(NOTE)
 
 
 @st.cache_data(ttl=FRESH_SECONDS, show_spinner="Checking models and servers")

@@ -10,7 +10,7 @@ from koderz_core.records.progress import SummaryRow
 from koderz_core.report.findings import remarks
 from koderz_core.report.formats import count, plain
 from koderz_core.workspace.comparisons import Difficulty, only_solved
-from pages.ui.compared import choices
+from pages.ui.comparison import choices
 from pages.ui.difficulty import choose_problems, choose_trial, show_problems, show_tables
 from pages.ui.edge import edge
 from pages.ui.frame import Page, open_page, show_empty, show_facts, show_remarks

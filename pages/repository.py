@@ -7,9 +7,9 @@ from pathlib import Path
 import streamlit as st
 
 from koderz_core.errors import UsageError
-from koderz_core.workspace.models import Availability
 from pages.ui.edge import edge
 from pages.ui.frame import open_page
+from pages.ui.launch_form import survey
 from pages.ui.repository import OpenRepository, offer_feature, offer_rules, offer_summary, show_map
 
 ABOUT = "A map of a repository, rules files for coding agents, and a prompt for the next feature."
@@ -17,7 +17,6 @@ INTRODUCTION = (
     "Enter the folder of a repository on the machine that runs koderz. koderz reads the folder when you press the "
     "button, runs nothing in it, and sends nothing."
 )
-FRESH_SECONDS = 15.0  # how long the list of models that can run is cached
 OPEN = "open repository"  # key in the state of the session
 
 
@@ -38,16 +37,9 @@ def main() -> None:
         st.caption("In a terminal: `koderz conduct FOLDER`")
         return
     show_map(workspace, opened.map)
-    offer_summary(workspace, opened, [row.id for row in _surveyed(str(workspace.settings.home)) if row.ready])
+    offer_summary(workspace, opened, [row.id for row in survey(str(workspace.settings.home)) if row.ready])
     offer_rules(workspace, opened)
     offer_feature(workspace, opened)
-
-
-@st.cache_data(ttl=FRESH_SECONDS, show_spinner="Checking which models can run")
-def _surveyed(home: str) -> list[Availability]:  # noqa: ARG001 (the key of the cache)
-    from koderz_core import the_workspace  # noqa: PLC0415 (a cached function must not hold the page's)
-
-    return the_workspace().models.survey()
 
 
 with edge():

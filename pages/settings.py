@@ -54,7 +54,7 @@ def _choose(shown: Sequence[ShownSetting], waiting: Collection[str]) -> ShownSet
             "setting": [setting.name for setting in shown],
             "value": [worded(setting.value) + (" ⏳" if setting.name in waiting else "") for setting in shown],
             "source": [setting.origins[0] for setting in shown],
-            "meaning": [setting.meaning for setting in shown],
+            "meaning": [worded(setting.meaning) for setting in shown],
         }
     )
     names = [setting.name for setting in shown]
@@ -69,7 +69,7 @@ def _show(home: Path, setting: ShownSetting) -> None:
     """One setting: its meaning, its source, and how to change it."""
     st.header(setting.name)
     st.text(
-        f"{setting.meaning}\nDefault: {worded(setting.default)}. "
+        f"{worded(setting.meaning)}\nDefault: {worded(setting.default)}. "
         f"Name in the environment and in .env: {setting.variable}."
     )
     if setting.why_not:

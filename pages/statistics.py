@@ -5,24 +5,20 @@ from __future__ import annotations
 import streamlit as st
 
 from koderz_core.report.equal_cost import TITLE
-from pages.ui.compared import open_comparison
-from pages.ui.comparison import (
-    addressed_pair,
+from pages.ui.comparison import addressed_pair, open_comparison, show_findings, show_pairs, show_warnings
+from pages.ui.edge import edge
+from pages.ui.frame import open_page, show_remarks
+from pages.ui.registration import show_registrations
+from pages.ui.statistics import (
     show_attempts,
     show_checks,
     show_differences,
-    show_findings,
-    show_pairs,
+    show_equal_cost,
+    show_noise,
+    show_sampling,
     show_slices,
-    show_warnings,
+    show_trust,
 )
-from pages.ui.edge import edge
-from pages.ui.equal_cost import show_equal_cost
-from pages.ui.frame import open_page, show_remarks
-from pages.ui.noise import show_noise
-from pages.ui.registration import show_registrations
-from pages.ui.sampling import show_sampling
-from pages.ui.trust import show_trust
 
 ABOUT = "Paired differences between configurations, with details of attempts, verifiers, supervision and settings."
 

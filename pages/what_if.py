@@ -5,13 +5,11 @@ from __future__ import annotations
 import streamlit as st
 
 from koderz_core.report.headroom import TITLE
-from pages.ui.compared import Compared, open_comparison
-from pages.ui.comparison import show_warnings
+from pages.ui.comparison import Compared, open_comparison, show_warnings
 from pages.ui.edge import edge
 from pages.ui.frame import Page, open_page, show_remarks
 from pages.ui.frontier import about_picture
-from pages.ui.headroom import show_headroom
-from pages.ui.what_if import show_policies
+from pages.ui.what_if import show_headroom, show_policies
 
 ABOUT = (
     "Shows how far the success rate could rise if the best configuration were chosen separately for each problem. "

@@ -23,6 +23,9 @@ import tiers
 from analysis import LARGE as L
 from analysis import SMALL as S
 
+from koderz_core.records import Configuration
+from koderz_core.strategies import name_of, recorded
+
 COLUMNS = ["dataset", "problem", "model", "method", "temperature", "gate", "solved", "tokens", "seconds"]
 
 
@@ -44,7 +47,7 @@ def test_the_verdicts_are_those_of_draws_made_to_match_or_fall_short() -> None:
             small = ("set", f"p{number}", analysis.SMALL, "retry", 0.8, right, right, 100, 1.0)
             large = ("set", f"p{number}", analysis.LARGE, "retry", 0.8, True, True, 100, 2.0)
             repair = ("set", f"p{number}", analysis.SMALL, "repair", 0.8, right, right, 100, 1.0)
-            greedy = ("set", f"p{number}", analysis.SMALL, "retry", 0.0, False, False, 100, 1.0)
+            greedy = ("set", f"p{number}", analysis.SMALL, "ladder", 0.0, False, False, 100, 1.0)
             rows += [*([small] * 5), *([large] * 2), greedy, *([repair] if number % 2 else [])]
         return pd.DataFrame(rows, columns=COLUMNS)
 
@@ -58,7 +61,7 @@ def test_the_verdicts_are_those_of_draws_made_to_match_or_fall_short() -> None:
 def test_the_short_program_finds_the_registered_results_again(tmp_path: Path) -> None:
     """24 problems of two datasets, on some of which not all draws were made, and a repair on each third."""
     random = np.random.default_rng(3)
-    arms = [(S, "retry", 0.8, 5), (L, "retry", 0.8, 2), (S, "retry", 0.0, 1), (S, "repair", 0.8, 1)]
+    arms = [(S, "retry", 0.8, 5), (L, "retry", 0.8, 2), (S, "ladder", 0.0, 1), (S, "repair", 0.8, 1)]
     rows = [
         (f"set{number % 2}", f"p{number}", model, method, temperature, *marks, 100 + int(99 * marks[0]), seconds)
         for number, chance in enumerate(random.beta(1.2, 1.5, 24))
@@ -96,7 +99,8 @@ def test_described_figures_are_those_of_draws_counted_by_hand() -> None:
     assert drawn["pass@1 (%)"].startswith("70.0 [")
     assert drawn["pass@2 (%)"].startswith("85.0 [")  # (1 - 3/10 + 1) / 2
     assert drawn["pass@5 (%)"] == "100.0 (1)"  # one problem has five draws
-    assert drawn["verifier precision (%)"] == pytest.approx(100 * 6 / 7)
+    assert drawn["right, of those that pass the gate (%)"] == pytest.approx(100 * 6 / 7)
+    assert drawn["pass the gate, of the wrong ones (%)"] == pytest.approx(100 * 1 / 3)
     chosen = described.selection_table(frame)[described.SOLVED].iloc[:3]
     assert [text.partition(" ")[0] for text in chosen] == ["100.0", "83.3", "70.0"]  # (2/3 + 1) / 2
     assert described.tries_table(frame).iloc[0]["dollars"] == pytest.approx(0.065 * 0.15)
@@ -125,8 +129,40 @@ def test_a_comparison_at_more_cost_than_five_tries_says_so() -> None:
     frame = pd.DataFrame(rows, columns=COLUMNS)
     at = registered.reach_table(frame)["compared at"].tolist()
     assert at == ["5.0 tokens", "five tries, which use less", "five tries, which use less"]
-    assert registered.missing(frame) == []
-    assert registered.missing(frame[frame["model"] == S].iloc[:-1]) == ["draws of the 1.5B model", "repair"]
+
+
+def test_greedy_draws_are_no_loops_and_the_tries_beside_loops_are_of_their_problems() -> None:
+    """Three problems, of which one was repaired."""
+    drawn = [("set", f"p{n}", model, "retry", 0.8, True, True, 1, 1.0) for n in range(3) for model in (S, S, L)]
+    greedy = [("set", f"p{n}", model, "ladder", 0.0, True, True, 1, 1.0) for n in range(3) for model in (S, L)]
+    frame = pd.DataFrame([*drawn, *greedy, ("set", "p1", S, "repair", 0.8, True, True, 1, 1.0)], columns=COLUMNS)
+    table = described.other_table(frame).query("dataset == 'both'").set_index("configuration")["problems"]
+    assert table.to_dict() == {
+        "escalation, 0.5B then 1.5B": 3,
+        f"repair, {S}": 1,
+        f"one greedy draw, {S}": 3,
+        f"one greedy draw, {L}": 3,
+        f"5 tries, {S}, on these problems": 1,
+    }
+    retry = recorded("retry", {"max_iterations": 1, "temperature": 0.0})
+    label = name_of(Configuration("ladder", {"coder": (S,)}, retry))
+    assert label.split()[0] == "ladder"  # as above
+
+
+def test_a_benchmark_of_the_design_with_experiments_to_run_is_missing() -> None:
+    """All are there, but one has an experiment without a result yet, and one has another name."""
+    digest = sha256(registered.DESIGN.read_bytes()).hexdigest()[:8]
+    names = {
+        f"b{n}{m}": f"{p}-{s}-{digest}" for n, p in enumerate(registered.PARTS) for m, s in enumerate(registered.SETS)
+    }
+    rows = [(benchmark, outcome) for benchmark in names for outcome in ("solved", "unsolved", "error")]
+    experiments = pd.DataFrame(rows, columns=["benchmark", "outcome"])
+    assert registered.missing(experiments, names) == []
+    unfinished = pd.concat([experiments, pd.DataFrame([("b11", None)], columns=experiments.columns)])
+    assert registered.missing(unfinished, {**names, "b00": "small"}) == [
+        f"small-humaneval-{digest}",
+        f"large-mbpp-{digest}",
+    ]
 
 
 def test_a_beta_distribution_is_found_again_in_two_draws() -> None:
@@ -163,9 +199,14 @@ def test_the_bank_has_a_line_per_experiment_with_its_program(tmp_path: Path) -> 
     shutil.copy(
         next(path for path in source.glob("*.gz") if b"retry20" in gzip.decompress(path.read_bytes())[:3000]), journals
     )
-    rebuild.tables_of_journals(journals, tmp_path)
-    rows = rebuild.bank_rows(tmp_path, analysis.draws(tmp_path))
-    experiments = pd.read_parquet(tmp_path / "experiments.parquet").set_index("id")
+    names = rebuild.tables_of_journals(journals, tmp_path)
+    frame = analysis.draws(tmp_path)
+    rows = rebuild.bank_rows(tmp_path, frame)
+    experiments = pd.read_parquet(tmp_path / "experiments.parquet")
+    run, total = described.run_table(experiments, frame, names).to_dict("records")
+    assert {run["experiments"], run["with a result"], total["with a result"]} == {20}
+    assert run["dollars"] == pytest.approx(run["hours of calls"] * 0.065 * 0.15)
+    experiments = experiments.set_index("id")
     assert len(rows) == len(experiments) == 20
     codes = [sha256(program.encode()).hexdigest() for program in rows["program"]]
     assert codes == experiments.loc[rows["experiment"], "code"].tolist()

@@ -26,7 +26,7 @@ import question
 
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.incidence import Axis
-from koderz_core.report.attempts import about_attempts, attempt_tables
+from koderz_core.report.attempts import attempts_section
 from koderz_core.report.benchmark_report import escaped, markdown_tables
 from koderz_core.report.benchmark_report_html import LOOKS
 from koderz_core.report.charts_curves import TITLES, corners, extent, heights, least_shown, treads
@@ -88,9 +88,9 @@ def _results(opened: Workspace) -> Iterator[tuple[Path, str]]:
         if name == TOGETHER:
             spent = question.spent_table(opened, rows, report.comparison)
             pages += markdown_tables([spent, question.choice_table(opened)])
-        attempts = (report.comparison.configurations, opened.comparisons.attempts(rows))
-        pages += markdown_tables(attempt_tables(*attempts))
-        remarks = (*report.remarks, *about_attempts(*attempts), *report.origins())
+        attempts = attempts_section(report.comparison.configurations, opened.comparisons.attempts(rows))
+        pages += markdown_tables(attempts.tables)
+        remarks = (*report.remarks, *attempts.remarks, *report.origins())
         pages.append("\n".join(f"- {escaped(one)}" for one in remarks))
     yield HERE / "results.md", "\n\n".join(pages) + "\n"
 

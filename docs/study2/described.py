@@ -1,12 +1,12 @@
 """The figures that design.md describes but does not test: draws, tries, selection, extrapolation and the other arms.
 
-Every function takes the frame of ``analysis.draws`` and returns a table. Needs pandas, numpy and scipy, and nothing of
+Every table is made from the frame of ``analysis.draws``. Needs pandas, numpy and scipy, and nothing of
 koderz. Intervals are 95 % t intervals of means over problems, in percent; their ends can lie outside of 0 to 100.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import comb
 
 import numpy as np
@@ -20,10 +20,11 @@ USD_PER_SECOND = 65 / 3.6e6 * 0.15
 KEY = ["dataset", "problem"]
 MOST = 5
 DATASET, MODEL, PROBLEMS, SOLVED = "dataset", "model", "problems", "solved (%)"
+LOOPS = ("repair", "supervised")
 
 
 def bank(frame: pd.DataFrame) -> pd.DataFrame:
-    """The independent draws: one iteration of ``retry`` at a temperature above 0."""
+    """The independent draws: one iteration of ``retry`` at a temperature above 0 (at 0, koderz labels it `ladder`)."""
     return frame[(frame["method"] == "retry") & (frame["temperature"] > 0)]
 
 
@@ -50,8 +51,23 @@ def any_right(right: int, made: int, k: int) -> float:
     return 1 - comb(made - right, k) / comb(made, k)
 
 
+def run_table(experiments: pd.DataFrame, frame: pd.DataFrame, names: Mapping[str, str]) -> pd.DataFrame:
+    """How many experiments each benchmark has, how many of them have a result, and what their calls took and cost.
+
+    ``experiments`` is the exported table from which ``frame`` was made; ``names`` gives the name of each benchmark by
+    its id.
+    """
+    lines = []
+    for benchmark, name in sorted(names.items(), key=lambda item: item[1]):
+        planned = experiments.index[experiments["benchmark"] == benchmark]
+        seconds = frame["seconds"].reindex(planned)
+        lines.append((name, len(planned), seconds.count(), seconds.sum() / 3600, seconds.sum() * USD_PER_SECOND))
+    table = pd.DataFrame(lines, columns=["benchmark", "experiments", "with a result", "hours of calls", "dollars"])
+    return pd.concat([table, table.sum(numeric_only=True).to_frame().T.assign(benchmark="all")]).convert_dtypes()
+
+
 def draw_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """pass@k of the independent draws, the share that passes the gate, and the precision of the gate.
+    """pass@k of the independent draws, and how often the gate passes draws, right draws and wrong draws.
 
     A problem with fewer than k draws does not count for pass@k; the number of the others is then in brackets.
     """
@@ -64,9 +80,9 @@ def draw_table(frame: pd.DataFrame) -> pd.DataFrame:
             enough = counts[counts["size"] >= k]
             shares = [any_right(int(row["sum"]), int(row["size"]), k) for _, row in enough.iterrows()]
             line[f"pass@{k} (%)"] = spread(shares) + (f" ({len(enough)})" if len(enough) < len(counts) else "")
-        passed = drawn[drawn["gate"]]
         line["pass the gate (%)"] = 100 * drawn["gate"].mean()
-        line["verifier precision (%)"] = 100 * passed["solved"].mean() if len(passed) else np.nan
+        line["right, of those that pass the gate (%)"] = 100 * drawn.loc[drawn["gate"], "solved"].mean()
+        line["pass the gate, of the wrong ones (%)"] = 100 * drawn.loc[~drawn["solved"], "gate"].mean()
         lines.append(line)
     return pd.DataFrame(lines)
 
@@ -142,8 +158,8 @@ def dataset_table(frame: pd.DataFrame) -> pd.DataFrame:
 
 def other_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Escalation, the loops with feedback, the greedy draws, and five tries on the problems of the loops."""
-    loops = frame[frame["method"] != "retry"]
-    greedy = frame[(frame["method"] == "retry") & (frame["temperature"] == 0)]
+    looped = frame["method"].isin(LOOPS)
+    loops, greedy = frame[looped], frame[~looped & (frame["temperature"] == 0)]
     lines = []
     for name, part in parts(bank(frame)):
         if pairs := both_models(part):

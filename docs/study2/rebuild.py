@@ -67,8 +67,10 @@ def main() -> int:
     asked = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        tables_of_journals(HERE / "journals", folder)
-        changed = [path for path, data in files(folder, asked.arena) if _write(path, data, write=not asked.check)]
+        names = tables_of_journals(HERE / "journals", folder)
+        changed = [
+            path for path, data in files(folder, names, asked.arena) if _write(path, data, write=not asked.check)
+        ]
     if asked.arena is None and (HERE / "tiers.md").exists():
         sys.stdout.write("tiers.md and tiers.svg were not compared: that needs --arena\n")
     for path in changed:
@@ -76,8 +78,11 @@ def main() -> int:
     return int(asked.check and bool(changed))
 
 
-def tables_of_journals(journals: Path, folder: Path) -> None:
-    """Verify all journals and export their tables into a folder, as ``koderz export`` does."""
+def tables_of_journals(journals: Path, folder: Path) -> dict[str, str]:
+    """Verify all journals and export their tables into a folder, as ``koderz export`` does.
+
+    Returns the name of each benchmark by its id.
+    """
     (folder / "journals").mkdir()
     found = sorted(journals.glob("*.jsonl.gz"))
     if not found:
@@ -92,6 +97,7 @@ def tables_of_journals(journals: Path, folder: Path) -> None:
                 (folder / f"{table}.parquet").open("wb") as to,
             ):
                 shutil.copyfileobj(source, to)
+        return {row.id: row.name or row.id for row in opened.results.benchmarks()}
 
 
 def _require_whole(opened: Workspace) -> None:
@@ -100,11 +106,12 @@ def _require_whole(opened: Workspace) -> None:
             sys.exit(f"The journal of {row.id} has errors. For details, run: koderz verify {row.id}")
 
 
-def files(folder: Path, arena: Path | None) -> Iterator[tuple[Path, bytes]]:
-    """Each file of results, and what it must contain. ``folder`` holds the exported tables."""
+def files(folder: Path, names: dict[str, str], arena: Path | None) -> Iterator[tuple[Path, bytes]]:
+    """Each file of results, and what it must contain. ``folder`` holds the exported tables of the benchmarks."""
+    experiments = pd.read_parquet(folder / "experiments.parquet")
+    if absent := registered.missing(experiments, names):
+        sys.exit(f"These benchmarks are missing or incomplete: {', '.join(absent)}. design.md lists their commands.")
     frame = analysis.draws(folder)
-    if absent := registered.missing(frame):
-        sys.exit(f"The journals have no results of: {', '.join(absent)}. The registered analysis needs them.")
     found = analysis.results(frame)
     shown = {
         "Registered comparisons": registered.shown(found),
@@ -116,6 +123,7 @@ def files(folder: Path, arena: Path | None) -> Iterator[tuple[Path, bytes]]:
         "What the gate selects": described.selection_table(frame),
         "Prediction of pass@5 from two draws": described.extrapolation_table(frame),
         "Other configurations": described.other_table(frame),
+        "Benchmarks": described.run_table(experiments, frame, names),
     }
     yield HERE / "results.md", _page("Results", f"{NOTE} {P_NOTE}", shown)
     yield HERE / "answer.svg", pictures.answer(frame, found).encode()
@@ -135,6 +143,7 @@ def bank_rows(folder: Path, frame: pd.DataFrame) -> pd.DataFrame:
     experiments = pd.read_parquet(folder / "experiments.parquet").loc[frame.index]
     programs = pd.read_parquet(folder / "iterations.parquet").drop_duplicates(["experiment", "code"])
     own = frame.rename(columns={"seconds": "machine_seconds"}).drop(columns=["tokens", "dataset", "problem"])
+    own["method"] = own["method"].replace("ladder", "retry")  # how koderz labels it at temperature 0
     rows = experiments.drop(columns=[name for name in own.columns if name in experiments]).join(own)
     programs = programs[["experiment", "code", "program"]].rename(columns={"experiment": "id"})
     rows = rows.merge(programs, on=["id", "code"], how="left")[list(COLUMNS)].rename(columns=COLUMNS)

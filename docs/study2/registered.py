@@ -1,26 +1,35 @@
-"""What design.md wants beside the registered comparisons: left-out problems, and costs that five tries do not reach.
+"""What design.md wants beside the registered comparisons: whole benchmarks, left-out problems, costs beyond five tries.
 
 Needs pandas, numpy and scipy, and nothing of koderz.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from hashlib import sha256
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 from analysis import LARGE, MARGIN, SMALL, t_interval, tries, verdict
 from described import KEY, MOST, bank, both_models, span
 
-ARMS = {
-    "draws of the 0.5B model": lambda frame: bank(frame)["model"] == SMALL,
-    "draws of the 1.5B model": lambda frame: bank(frame)["model"] == LARGE,
-    "repair": lambda frame: frame["method"] == "repair",
-}
-"""What the registered analysis cannot do without."""
+DESIGN = Path(__file__).with_name("design.md")
+RUN = ("solved", "unsolved", "error")
+PARTS, SETS = ("small", "large", "loops", "floor", "greedy"), ("humaneval", "mbpp")
 
 
-def missing(frame: pd.DataFrame) -> list[str]:
-    """The arms without any result."""
-    return [name for name, found in ARMS.items() if not found(frame).any()]
+def missing(experiments: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
+    """The benchmarks of design.md that are absent or still have experiments to run.
+
+    ``experiments`` is the table that koderz exports; ``names`` gives the name of each benchmark by its id. An
+    experiment that ended with an error has been run.
+    """
+    run = experiments.groupby("benchmark")["outcome"].apply(lambda outcomes: outcomes.isin(RUN).all())
+    whole = {name for benchmark, name in names.items() if run.get(benchmark, default=False)}
+    digest = sha256(DESIGN.read_bytes()).hexdigest()[:8]
+    wanted = (f"{part}-{name}-{digest}" for name in SETS for part in PARTS)
+    return [name for name in wanted if name not in whole]
 
 
 def shown(results: pd.DataFrame) -> pd.DataFrame:

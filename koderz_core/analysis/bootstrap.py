@@ -96,8 +96,11 @@ def _reach(away: Array, at_once: int) -> float:
     return float(student(simultaneous(at_once), n - 1) * away.std(ddof=1) / n**0.5)
 
 
-def means(problems: Sequence[str], trials: Iterable[Trial], of: Callable[[Trial], float]) -> Array:
-    """The mean over the trials of each problem, so that every problem weighs the same; nan without a trial."""
+def means(problems: Sequence[str], trials: Iterable[Trial], of: Callable[[Trial], float | None]) -> Array:
+    """The mean over the trials of each problem, so that every problem weighs the same; nan without a trial.
+
+    An unknown number (None) counts as nan.
+    """
     place = {problem: at for at, problem in enumerate(problems)}
     pairs = [(place[trial.problem], of(trial)) for trial in trials if trial.problem in place]
     at = np.array([row for row, _ in pairs], dtype=np.intp)

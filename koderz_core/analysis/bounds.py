@@ -7,11 +7,12 @@ missing because it was hard (it ran longest when the budget ended), so omitting 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations_with_replacement, product
 from math import comb, prod
 from statistics import fmean
+from typing import TypeVar
 
 from msgspec import structs
 
@@ -19,6 +20,7 @@ from koderz_core.analysis.paired import Paired, paired
 from koderz_core.analysis.rates import by_problem
 from koderz_core.records.trials import Trial
 
+K = TypeVar("K")
 ALPHA = 0.05
 MOST_COMPLETIONS = 128
 """The most completions that are tested: each test takes 1 to 50 ms."""
@@ -63,10 +65,21 @@ def cases(trials: Sequence[Trial]) -> Cases | None:
     return Cases(fmean(solved / n for solved, n in worst), fmean(solved / n for solved, n in best))
 
 
+def given_to_all(trials_by_key: Mapping[K, Sequence[Trial]]) -> dict[K, list[Trial]]:
+    """The trials of the problems that were given to all, with or without a result."""
+    found = [{trial.problem for trial in trials} for trials in trials_by_key.values()]
+    return within(trials_by_key, set.intersection(*found) if found else ())
+
+
+def within(trials_by_key: Mapping[K, Sequence[Trial]], problems: Collection[str]) -> dict[K, list[Trial]]:
+    """The trials of these problems."""
+    return {key: [trial for trial in trials if trial.problem in problems] for key, trials in trials_by_key.items()}
+
+
 def on_common_problems(a: Sequence[Trial], b: Sequence[Trial]) -> tuple[list[Trial], list[Trial]]:
     """The trials of the problems that were given to both, with or without a result."""
-    given = {trial.problem for trial in a} & {trial.problem for trial in b}
-    return [trial for trial in a if trial.problem in given], [trial for trial in b if trial.problem in given]
+    of_a, of_b = given_to_all({"a": a, "b": b}).values()
+    return of_a, of_b
 
 
 def worst_case(a: Sequence[Trial], b: Sequence[Trial], test: Paired) -> WorstCase:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from msgspec import structs
 
+from koderz_core.analysis.bounds import given_to_all
 from koderz_core.analysis.configurations import ConfigurationFigures, figures_of, usual_baseline
 from koderz_core.analysis.curves import Ceiling, Curves, ceiling, curves
 from koderz_core.analysis.differences import Differences, differences
@@ -59,7 +60,7 @@ class Comparison:
     numbers mislead. ``across``: the remark that they are not of the same problems, None if they are.
     ``mixed_problems``: on how many problems one is scored by the tests it stopped on and another by held-out tests.
     ``roles``: the cost of each role and model; ``registered``: the registered ones of the benchmarks. Both are empty if
-    they were not read.
+    they were not read. ``untested``: as in ``compare``.
     """
 
     configurations: tuple[ConfigurationFigures, ...]
@@ -78,6 +79,7 @@ class Comparison:
     roles: tuple[RoleCost, ...] = ()
     tier_margins: tuple[Margin[Key], ...] = ()
     registered: tuple[Registered, ...] = ()
+    untested: tuple[tuple[Key, Key], ...] = ()
 
     @property
     def scripted(self) -> bool:
@@ -88,13 +90,6 @@ class Comparison:
     def mixed(self) -> bool:
         """Whether some scores are by tests that a loop stopped on, and others by tests that no loop saw."""
         return self.mixed_problems > 0
-
-    @property
-    def untested(self) -> tuple[tuple[Key, Key], ...]:
-        """The primary pairs of sequential benchmarks among the configurations; their tests would not be valid."""
-        keys = {configuration.key for configuration in self.configurations}
-        pairs = (tuple((found.benchmark, it) for it in found.pair) for found in self.registered if found.sequential)
-        return tuple((a, b) for a, b in pairs if {a, b} <= keys)
 
     def of(self, key: Key) -> ConfigurationFigures:
         """The configuration with that key."""
@@ -107,13 +102,14 @@ def compare(
     baseline: SummaryRow | None = None,
     axes: Sequence[Axis] = AXES,
     allowed: tuple[float, float] = (MARGIN, COST_MARGIN),
-    untested: Collection[frozenset[Key]] = (),
+    untested: Sequence[tuple[Key, Key]] = (),
 ) -> Comparison:
     """Compare configurations of one benchmark or of several; ``trials``: all trials of these.
 
     ``baseline``: one of them, None for the usual one. ``axes``: the axes of the curves to compute. ``allowed``: by what
     share of problems a configuration that matches the baseline may solve fewer, and how many times as much it may cost
-    per solved problem. ``untested``: the pairs that sequential benchmarks depend on, whose tests would not be valid.
+    per solved problem. ``untested``: the pairs that sequential benchmarks depend on, the baseline of each second; their
+    tests would not be valid.
     """
     keys = [(row.benchmark, row.configuration) for row in rows]
     trials_by_key = trials_of_each(rows, trials)
@@ -121,18 +117,20 @@ def compare(
     against = baseline or usual_baseline(rows)
     base = configurations[rows.index(against)] if against and len(rows) > 1 else None
     others = [configuration for configuration in configurations if configuration != base]
+    invalid = {frozenset(pair) for pair in untested}
     return Comparison(
         configurations=configurations,
         measured={key: _measured(trials_by_key[key]) for key in keys},
         baseline=base.key if base else None,
-        pairs=pairs(base, others, trials_by_key, *allowed, untested) if base else (),
-        groups=tuple(rank_groups(keys, trials_by_key, untested=untested)),
+        pairs=pairs(base, others, trials_by_key, *allowed, invalid) if base else (),
+        groups=tuple(rank_groups(keys, trials_by_key, untested=invalid)),
         tradeoff=tradeoff(trials_by_key),
         margins=margins(trials_by_key),
         curves={axis: curves(_shared(trials_by_key), axis) for axis in axes},
         differences=differences(rows),
         mixed_problems=of_two_kinds(trials_by_key.values()),
         tier_margins=margins({key: trials_by_key[key] for key in _best_of_tiers(configurations)}),
+        untested=tuple(untested),
     )
 
 
@@ -159,16 +157,8 @@ def trials_of_each(rows: Sequence[SummaryRow], trials: Sequence[Trial]) -> dict[
 
 def _shared(trials_by_key: Mapping[Key, Sequence[Trial]]) -> Mapping[Key, Sequence[Trial]]:
     """The trials of the problems given to all, because a baseline may have been given more; all if there are none."""
-    given = (
-        set.intersection(*({trial.problem for trial in trials} for trials in trials_by_key.values()))
-        if trials_by_key
-        else set()
-    )
-    return (
-        {key: [trial for trial in trials_by_key[key] if trial.problem in given] for key in trials_by_key}
-        if given
-        else trials_by_key
-    )
+    shared = given_to_all(trials_by_key)
+    return shared if any(shared.values()) else trials_by_key
 
 
 def _with_rate(configuration: ConfigurationFigures, trials: Sequence[Trial]) -> ConfigurationFigures:

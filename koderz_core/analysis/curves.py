@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
@@ -56,6 +57,10 @@ class Curve(Generic[K]):
         """The most that one of its trials used: no trial went further, so the share does not change after it."""
         return self.at[-1]
 
+    def step(self, amount: float) -> int:
+        """The index of the step at an amount; with a tolerance, because amounts are rounded."""
+        return bisect_right(self.at, amount * (1 + 1e-9)) - 1
+
 
 @dataclass(frozen=True, slots=True)
 class Curves(Generic[K]):
@@ -88,9 +93,8 @@ class BreakEven:
 
     ``usd``, ``low`` and ``high``: infinite means never; a bound is None if there is only one problem, or if it would
     not be valid. ``never``: the share of resamples in which it never does, of those in which the frontier one solved
-    something. If the frontier one solved nothing, there is no target, and all four are None. ``reached``: the most that
-    the cheap one solves; ``frontier_usd``: what the frontier one spends on a problem, None if unknown. ``problems``:
-    those with a result of both.
+    something. If the frontier one solved nothing, there is no target, and all four are None. ``frontier_usd``: what the
+    frontier one spends on a problem, None if unknown.
     """
 
     usd: float | None
@@ -98,9 +102,7 @@ class BreakEven:
     high: float | None
     never: float | None
     target: float
-    reached: float
     frontier_usd: float | None
-    problems: int
 
 
 def curves(trials_by_key: Mapping[K, Sequence[Trial]], axis: Axis, seed: int = 0) -> Curves[K]:
@@ -111,8 +113,8 @@ def curves(trials_by_key: Mapping[K, Sequence[Trial]], axis: Axis, seed: int = 0
     curve depends only on the trials of its own configuration. If every trial has a result, it ends at the
     configuration's share solved.
     """
-    of_problem = {key: _problems(trials) for key, trials in trials_by_key.items()}
-    by_key = {key: courses(trials, axis, of_problem[key]) for key, trials in trials_by_key.items()}
+    problems = {key: sorted({it.problem for it in trials}, key=natural) for key, trials in trials_by_key.items()}
+    by_key = {key: courses(trials, axis, problems[key]) for key, trials in trials_by_key.items()}
     known = {key: ends for key, ends in by_key.items() if ends is not None and (ends.events != CENSORED).any()}
     drawn = tuple(_curve(key, ends, seed) for key, ends in known.items())
     end = max((curve.end for curve in drawn), default=0.0)
@@ -151,7 +153,7 @@ def break_even(
         return None
     scored = [trial for trial in frontier if trial.scored]
     solved = means(problems, scored, lambda trial: trial.solved)
-    paid = float(means(problems, scored, lambda trial: np.nan if trial.usd is None else trial.usd).mean())
+    paid = float(means(problems, scored, lambda trial: trial.usd).mean())
     n = len(problems)
     drawn, plain, target = weights(n, seed), incidence(data, np.ones((n, 1)))[:, 0], float(solved.mean())
     targets = sums(solved, drawn) / n
@@ -164,9 +166,7 @@ def break_even(
         high=max(bounds[1], at) if bounds else None,
         never=float(never.mean()) if target else None,
         target=target,
-        reached=float(plain[-1]) if len(plain) else 0.0,
         frontier_usd=paid if isfinite(paid) else None,
-        problems=n,
     )
 
 
@@ -251,7 +251,3 @@ def _verdicts(trial: Trial) -> Iterable[tuple[bool, bool]]:
     if not tried and trial.gate_passed is not None:
         return ((trial.gate_passed, trial.solved),)
     return [(gate, bool(held_out)) for gate, held_out in tried.values()]
-
-
-def _problems(trials: Iterable[Trial]) -> list[str]:
-    return sorted({trial.problem for trial in trials}, key=natural)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from koderz_core.analysis.bootstrap import Array
+from koderz_core.analysis.bounds import within
 from koderz_core.analysis.curves import Curve, Curves, band, drawn_curve, effective_problems
 from koderz_core.analysis.difficulty import Key
 from koderz_core.analysis.incidence import CENSORED, Axis, Courses, courses, incidence, steps
@@ -165,8 +166,8 @@ def _refusal(configurations: int, problems: int, budgets: Array) -> Why | None:
     return None if budgets[-1] > 0 else "free"
 
 
-def max_t(deviations: Iterable[Array], confidence: float = 0.95) -> float:
-    """The quantile of the largest absolute deviation in standard deviations, over all rows of all matrices.
+def max_t(deviations: Iterable[Array]) -> float:
+    """The 95 % quantile of the largest absolute deviation in standard deviations, over all rows of all matrices.
 
     Columns are draws. Rows that do not vary are omitted; without any other row, it is that of one normal number.
     """
@@ -177,7 +178,7 @@ def max_t(deviations: Iterable[Array], confidence: float = 0.95) -> float:
         if varying.any():
             own = np.abs(matrix[varying] / deviation[varying, None]).max(axis=0)
             largest = np.maximum(largest, own)
-    return float(np.quantile(largest, confidence)) if largest.any() else NormalDist().inv_cdf(simultaneous(1))
+    return float(np.quantile(largest, 0.95)) if largest.any() else NormalDist().inv_cdf(simultaneous(1))
 
 
 def _process(data: Courses, normal: Array) -> _Process:
@@ -302,8 +303,7 @@ def _area(process: _Process, budgets: Array, widths: Array) -> tuple[float, Arra
 
 def _breadth(trials_by_key: Mapping[Key, Sequence[Trial]], axis: Axis) -> dict[Key, Breadth]:
     """On the problems with a result of all."""
-    problems = set(common_problems(list(trials_by_key.values())))
-    kept = {key: [trial for trial in trials if trial.problem in problems] for key, trials in trials_by_key.items()}
+    kept = within(trials_by_key, set(common_problems(list(trials_by_key.values()))))
     found = {key: breadth_first(trials, axis) for key, trials in kept.items()}
     return {key: breadth for key, breadth in found.items() if breadth is not None}
 

@@ -217,7 +217,7 @@ def _refusal(results: _Results) -> Why | None:
 
 def _choices(results: _Results, folds: Sequence[Fold], lengths: Array | None) -> tuple[Choice, ...]:
     shares, best = results.shares, single(results.shares, folds)
-    of: dict[ChoiceKind, Judged] = {"oracle": Judged(_any(results), stable=True)}
+    of: dict[ChoiceKind, Judged] = {"oracle": Judged(results.draws.max(axis=0).mean(axis=1), stable=True)}
     if results.repeats > 1:
         of["repeated"] = Judged(_by_other_repeats(results), stable=True)
     if len(results.keys) > 2:
@@ -242,12 +242,6 @@ def _choice(kind: ChoiceKind, judged: Judged, best: Judged, at_once: int) -> Cho
         middle, reach = (low + high) / 2, _UNSTABLE * (high - low) / 2
         low, high = max(-1.0, middle - reach), min(1.0, middle + reach)
     return Choice(kind, share, Interval(mean, low, high))
-
-
-def _any(results: _Results) -> Array:
-    """By problem, the share of repeats that some configuration solves."""
-    solved: Array = results.draws.max(axis=0).mean(axis=1)
-    return solved
 
 
 def _by_other_repeats(results: _Results) -> Array:

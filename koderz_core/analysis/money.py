@@ -65,15 +65,9 @@ class Margin(Generic[K]):
 
 @dataclass(frozen=True, slots=True)
 class AttemptCost:
-    """What an attempt cost the ``trials`` that made it, and how many it solved.
+    """What an attempt cost the trials that made it, and by solved trial: infinite without any, nan if also free."""
 
-    ``usd_per_solve`` is infinite if it solved none, nan if it also cost nothing.
-    """
-
-    attempt: int
-    trials: int
     usd: float
-    solved: int
     usd_per_solve: float
 
 
@@ -196,7 +190,7 @@ def tier_shares(tiers: Sequence[TierCost]) -> tuple[TierShare, ...]:
     return tuple(map(TierShare, ordered, usd, tokens))
 
 
-def margins(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> tuple[Margin[K], ...]:
+def margins(trials_by_key: Mapping[K, Sequence[Trial]]) -> tuple[Margin[K], ...]:
     """Incremental cost per extra solve along the frontier, by rising cost, on the problems with a result of all.
 
     Dominated configurations and those with an unknown price are omitted. The incremental ratio of cost-effectiveness
@@ -213,7 +207,7 @@ def margins(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> tuple[
     shares = exact(np.array([solved[key].mean() for key in priced]))
     best = non_dominated(exact(np.array(list(paid.values()))), shares)
     order = sorted((key for key, on in zip(priced, best, strict=True) if on), key=lambda key: paid[key])
-    drawn = weights(len(problems), seed)
+    drawn = weights(len(problems))
     return tuple(
         Margin(
             cheaper,
@@ -243,7 +237,7 @@ def attempt_costs(trials: Sequence[Trial]) -> tuple[AttemptCost, ...] | None:
         made = [(trial, spent) for trial, spent in zip(scored, paid, strict=True) if len(spent) >= attempt]
         usd = sum(spent[attempt - 1] for _, spent in made)
         solved = sum(trial.solved and len(spent) == attempt for trial, spent in made)
-        costs.append(AttemptCost(attempt, len(made), usd, solved, float(ratio(usd, solved))))
+        costs.append(AttemptCost(usd, float(ratio(usd, solved))))
     return tuple(costs)
 
 
@@ -262,8 +256,8 @@ def frontier_cost(measured: Measured) -> FrontierCost:
 
 def _spent(trial: Trial) -> list[float]:
     """Dollars attempt by attempt; an untested answer is one attempt; nan means unknown."""
-    so_far = [nan if try_.usd is None else try_.usd for try_ in trial.tries[:-1]]
-    totals = [0.0, *so_far, nan if trial.usd is None else trial.usd]
+    so_far = [_known(try_.usd) for try_ in trial.tries[:-1]]
+    totals = [0.0, *so_far, _known(trial.usd)]
     return [after - before for before, after in pairwise(totals)]
 
 
@@ -285,7 +279,7 @@ def _shares(amounts: Sequence[float | None]) -> list[float | None]:
 
 
 def _usd(problems: Sequence[str], trials: Sequence[Trial]) -> Array:
-    return means(problems, _scored(trials), lambda trial: _known(trial.usd))
+    return means(problems, _scored(trials), lambda trial: trial.usd)
 
 
 def _known(usd: float | None) -> float:

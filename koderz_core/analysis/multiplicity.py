@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
-from statistics import fmean
 from typing import TypeVar
 
 from koderz_core.analysis.bounds import worst_case
 from koderz_core.analysis.paired import Paired, paired
-from koderz_core.analysis.rates import by_problem
+from koderz_core.analysis.rates import by_problem, clustered
 from koderz_core.records.trials import Trial
 
 K = TypeVar("K", bound=Hashable)
@@ -70,7 +69,7 @@ def rank_groups(
     display, computed by insert-and-absorb: Piepho, Journal of Computational and Graphical Statistics 13 (2004) 456-466.
     ``untested``: pairs whose test is not valid, so that it does not count.
     """
-    shares = {key: share for key in keys if (share := _share(trials_by_key[key])) is not None}
+    shares = {key: share for key in keys if (share := clustered(by_problem(trials_by_key[key])).value) is not None}
     known = [key for key in keys if key in shares]
     groups = [frozenset(known)] if known else []
     tested = [pair for pair in combinations(known, 2) if frozenset(pair) not in untested]
@@ -103,8 +102,3 @@ def _split(groups: Sequence[frozenset[K]], a: K, b: K) -> list[frozenset[K]]:
         halves += [group - {a}, group - {b}] if {a, b} <= group else [group]
     distinct = list(dict.fromkeys(halves))
     return [group for group in distinct if not any(group < larger for larger in distinct)]
-
-
-def _share(trials: Sequence[Trial]) -> float | None:
-    counts = by_problem(trials).values()
-    return fmean(solved / n for solved, n in counts) if counts else None

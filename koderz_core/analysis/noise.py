@@ -140,7 +140,9 @@ def noise_of(trials_by_key: Mapping[Key, Sequence[Trial]], keys: tuple[Key, ...]
     error = sqrt(variance(values) / len(problems))
     spent = None if usd is None else len(problems) * sum(cost * n for cost, n in zip(usd, repeats, strict=True))
     limit = None if most is None else max(most, len(problems))  # other configurations may have been given fewer
-    best = _designs(found, usd or (), spent, limit) if found and spent and error else ()
+    best: tuple[Design, ...] = ()
+    if found and usd and spent and error:
+        best = tuple(filter(None, (best_design(found, usd, times * spent, limit, times) for times in BUDGETS)))
     return Noise(
         keys=keys,
         problems=len(problems),
@@ -206,11 +208,6 @@ def best_design(
         if best is None or error < best.error * (1 - 1e-9):
             best = Design(times, int(problems), repeats, each * problems, error)
     return best
-
-
-def _designs(found: Components, usd: Sequence[float], spent: float, most: int | None) -> tuple[Design, ...]:
-    best = (best_design(found, usd, times * spent, most, times) for times in BUDGETS)
-    return tuple(design for design in best if design)
 
 
 def _root(of: Interval, factor: float) -> Interval:

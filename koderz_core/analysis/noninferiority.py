@@ -197,10 +197,9 @@ def score_p(seen: Discordance, difference: float) -> float:
     return 1 - NormalDist().cdf(_score(seen.n, seen.only_a, seen.only_b, difference))
 
 
-def score_interval(seen: Discordance, confidence: float = 0.95) -> tuple[float, float]:
+def score_interval(seen: Discordance) -> tuple[float, float]:
     """The differences that the score test does not reject in either direction (Tango 1998), found by bisection."""
-    assert 0 < confidence < 1, f"confidence {confidence}"
-    limit = NormalDist().inv_cdf((1 + confidence) / 2)
+    limit = NormalDist().inv_cdf(0.975)
 
     def score(difference: float) -> float:
         return _score(seen.n, seen.only_a, seen.only_b, difference)

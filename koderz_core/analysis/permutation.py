@@ -74,16 +74,12 @@ def label_permutation(of_a: Sequence[Counts], of_b: Sequence[Counts]) -> float:
     observed statistic as in all others, so the test stays exact; the error of p is below 1e-8.
     """
     tables = Counter((s, a, t, b) for (s, a), (t, b) in zip(of_a, of_b, strict=True))
-    score = sum(n * _score(*table) for table, n in tables.items())
+    score = sum(n * (s - a * (s + t) / (a + b)) for (s, a, t, b), n in tables.items())
     difference = sum(n * (s / a - t / b) for (s, a, t, b), n in tables.items())
     discordant = sum(n for (s, a, t, b), n in tables.items() if s * b != t * a)
     if min(abs(score), abs(difference)) <= _NEARLY or score * difference < 0:
         return 1.0
     return min(1.0, max(2 * _tail(tables, score), 2.0 ** (1 - discordant)))
-
-
-def _score(s: int, a: int, t: int, b: int) -> float:
-    return s - a * (s + t) / (a + b)
 
 
 def _tail(tables: Mapping[_Table, int], score: float) -> float:

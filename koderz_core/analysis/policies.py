@@ -160,14 +160,7 @@ def _gate(stated: str | None, stages: Sequence[Stage], sources: Mapping[str, Sou
 
 def gates_of(sources: Sequence[Source]) -> tuple[str, ...]:
     """The gates that tested a program of these sources."""
-    found = {
-        gate
-        for source in sources
-        for drawn in (*source.fixed.values(), *(attempts for chain in source.chains.values() for attempts in chain))
-        for attempt in drawn
-        for gate in attempt.gates
-    }
-    return tuple(sorted(found))
+    return tuple(sorted({gate for source in sources for attempt in source.attempts for gate in attempt.gates}))
 
 
 def _number(options: Mapping[str, str], name: str, usual: float) -> float:

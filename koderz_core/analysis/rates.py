@@ -106,7 +106,8 @@ def mid_p_bounds(shares: Sequence[float], most: float) -> tuple[float, float]:
 
 
 def _effective_trials(shares: Sequence[float], most: float) -> float:
-    return min(max(most, len(shares)), len(shares) * _design_gain(shares))
+    gain = _gain(len(shares), sum(shares), sum(share * share for share in shares))
+    return min(max(most, len(shares)), len(shares) * gain)
 
 
 def _mid_p_bound(right: float, n: float) -> float:
@@ -153,13 +154,11 @@ def _score_interval(share: float, n: float, confidence: float) -> tuple[float, f
     return low, high
 
 
-def _design_gain(shares: Sequence[float]) -> float:
-    """The effective number of independent trials per problem; at least 1, because no share varies more than 0 or 1."""
-    return _gain(len(shares), sum(shares), sum(share * share for share in shares))
-
-
 def _gain(problems: int, total: float, squares: float) -> float:
-    """The same from the sums of shares and of their squares, after two problems are added."""
+    """The effective number of independent trials per problem; at least 1, because no share varies more than 0 or 1.
+
+    From the sums of shares and of their squares, after two problems are added.
+    """
     n = problems + 2
     mean = (total + 1) / n
     return mean * (1 - mean) / ((squares + 1) / n - mean * mean)

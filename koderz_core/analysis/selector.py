@@ -49,7 +49,7 @@ def answer_features(
     return share, float(not error and share == 1), float(none), float(crash), size, iteration, votes
 
 
-def design(features: Array, datasets: Sequence[str], known: Sequence[str], models: int, narrow: float = OWN) -> Array:
+def design(features: Array, datasets: Sequence[str], known: Sequence[str], models: int) -> Array:
     """A matrix of problem × model × weights, for standardised features.
 
     The columns: common effects of the features and datasets; then for each model its own level, and its deviations from
@@ -59,7 +59,7 @@ def design(features: Array, datasets: Sequence[str], known: Sequence[str], model
         len(datasets), -1
     )
     common = np.hstack([features, of_dataset])
-    own = np.hstack([np.ones((len(features), 1)), narrow * features])
+    own = np.hstack([np.ones((len(features), 1)), OWN * features])
     width, each = common.shape[1], own.shape[1]
     found = np.zeros((len(features), models, width + models * each))
     for model in range(models):

@@ -104,7 +104,7 @@ def fit_before(cases: Sequence[Case], models: int, penalty: float, width: int = 
 
     Each model has one more problem with average features, half solved, so that the mode is finite.
     """
-    raw = _features(cases, width)
+    raw = np.array([features_of(case.problem)[:width] for case in cases])
     centre, scale = raw.mean(axis=0), raw.std(axis=0)
     scale[scale == 0] = 1.0
     datasets = tuple(sorted({case.dataset for case in cases}))
@@ -228,10 +228,6 @@ def _ridge(x: Array, y: Array, penalty: float) -> Array:
 
 def _predicted(before: Before, cases: Sequence[Case], models: int) -> Array:
     return probabilities(before, [case.problem for case in cases], [case.dataset for case in cases], models)
-
-
-def _features(cases: Sequence[Case], width: int) -> Array:
-    return np.array([features_of(case.problem)[:width] for case in cases])
 
 
 def _floats(values: Any) -> tuple[float, ...]:  # Any: an array of numpy

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from koderz_core.analysis.bootstrap import mean_interval
 from koderz_core.analysis.paired import bonett_price
 from koderz_core.analysis.power import detectable, observed_discordance
+from koderz_core.analysis.tradeoff import turn
 from koderz_core.records.selectors import Calibration, Estimate, Judged
 
 Array = NDArray[np.float64]
@@ -116,14 +117,10 @@ def _hull(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     for point in sorted(points):
         if hull and point[1] <= hull[-1][1] and point[0] < max(x for x, _ in points):
             continue
-        while len(hull) > 1 and _below(hull[-2], hull[-1], point):
+        while len(hull) > 1 and turn(hull[-2], hull[-1], point) >= 0:
             hull.pop()
         hull.append(point)
     return hull
-
-
-def _below(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
-    return (b[0] - a[0]) * (c[1] - a[1]) >= (b[1] - a[1]) * (c[0] - a[0])
 
 
 def doubly_robust(logged: Sequence[Logged]) -> OffPolicy:
@@ -139,10 +136,9 @@ def doubly_robust(logged: Sequence[Logged]) -> OffPolicy:
     _, problem = np.unique([entry.problem for entry in logged], return_inverse=True)
     counts: Array = np.bincount(problem).astype(np.float64)
     added: Array = np.bincount(problem, expected + weights * residual).astype(np.float64)
-    found = mean_interval(added, counts=counts)
     squares = float((weights**2).sum())
     return OffPolicy(
-        Estimate(found.value, found.low, found.high),
+        _mean(added, counts),
         len(logged),
         len(counts),
         float(weights.sum()) ** 2 / squares if squares else 0.0,
@@ -196,8 +192,8 @@ def _price(usd: Array) -> Array:
     return price
 
 
-def _mean(values: Array) -> Estimate:
-    found = mean_interval(values)
+def _mean(values: Array, counts: Array | None = None) -> Estimate:
+    found = mean_interval(values, counts=counts)
     return Estimate(found.value, found.low, found.high)
 
 

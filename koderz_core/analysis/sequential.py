@@ -92,12 +92,15 @@ class Rule:
         """What the outcomes of experiments, by id, show so far."""
         return sequential(self._observed(outcomes), len(self._pairs), self._margin)
 
-    def decision(self, outcomes: Mapping[str, Outcome]) -> tuple[Decision, int] | None:
-        """The decision of these outcomes, and the number of problems that made it; None: there is none yet."""
+    def decision(self, outcomes: Mapping[str, Outcome], *, may_come: bool = True) -> tuple[Decision, int] | None:
+        """The decision of these outcomes, and the number of problems that made it; None: there is none yet.
+
+        ``may_come``: as in ``decide``.
+        """
         observed = self._observed(outcomes)
         if not observed:
             return None
-        found = decide(*_differences(observed), len(self._pairs), self._margin)
+        found = decide(*_differences(observed), len(self._pairs), self._margin, may_come=may_come)
         decision = _DECISIONS[int(found.decision[0])]
         return (decision, int(found.at[0])) if decision else None
 
@@ -172,14 +175,20 @@ class Decided:
     at: NDArray[np.int64]
 
 
-def decide(worst: NDArray[np.float64], best: NDArray[np.float64], planned: int, margin: float) -> Decided:
-    """The first decision of each row of differences. ``worst`` and ``best``: as in ``Observed``."""
+def decide(
+    worst: NDArray[np.float64], best: NDArray[np.float64], planned: int, margin: float, *, may_come: bool = True
+) -> Decided:
+    """The first decision of each row of differences. ``worst`` and ``best``: as in ``Observed``.
+
+    ``may_come``: whether the predictive power counts missing results for the claim, because a retry may give them. The
+    first versions counted them against each claim, so verification of their journals needs both.
+    """
     import numpy as np  # noqa: PLC0415 (as above)
 
     goal = np.log(1 / LEVEL)
     matched, shorted = _Wealth(worst, -margin, 1), _Wealth(best, -margin, -1)
     match, short = matched.log(), shorted.log()
-    if (worst != best).any():  # missing results may still come
+    if may_come and (worst != best).any():
         matched, shorted = _Wealth(best, -margin, 1), _Wealth(worst, -margin, -1)
     power = np.minimum(1.0, matched.chance(planned, goal) + shorted.chance(planned, goal))
     hopeless = (power < LEAST_POWER) & (np.arange(1, worst.shape[1] + 1) < planned)

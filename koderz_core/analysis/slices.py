@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from math import comb, prod
 from typing import Literal, get_args
 
-from koderz_core.analysis.bounds import ALPHA, worst_case
+from koderz_core.analysis.bounds import ALPHA, within, worst_case
 from koderz_core.analysis.difficulty import Key
 from koderz_core.analysis.multiplicity import compatible, holm_of_known
 from koderz_core.analysis.paired import Paired, paired
@@ -61,11 +61,6 @@ class Slices:
     unknown: int
     notes: tuple[str, ...] = ()
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The slices in their order."""
-        return tuple(dict.fromkeys(result.slice for result in self.results))
-
 
 def slices(
     by: SliceBy,
@@ -86,7 +81,7 @@ def slices(
         for value in values.get(problem) or (UNKNOWN,):
             members.setdefault(value, set()).add(problem)
     ordered = sorted(members, key=lambda name: (name == UNKNOWN, natural(name)))
-    parts = {name: _within(trials_by_key, members[name]) for name in ordered}
+    parts = {name: within(trials_by_key, members[name]) for name in ordered}
     against = {key: baseline for key in trials_by_key if frozenset((key, baseline)) not in untested}
     found = [
         SliceResult(name, key, clustered(by_problem(trials)), _test(name, key, against.get(key), parts[name]))
@@ -100,10 +95,6 @@ def slices(
         if baseline and _is_few([it for it in found if it.slice == name], parts[name], baseline, tests)
     ]
     return Slices(by, tuple(_adjusted(found, parts, baseline)), tests, tuple(few), len(members.get(UNKNOWN, ())))
-
-
-def _within(trials_by_key: Mapping[Key, Sequence[Trial]], problems: set[str]) -> dict[Key, list[Trial]]:
-    return {key: [trial for trial in trials if trial.problem in problems] for key, trials in trials_by_key.items()}
 
 
 def _test(name: str, key: Key, baseline: Key | None, part: Mapping[Key, Sequence[Trial]]) -> Paired | None:

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from koderz_core.analysis.bootstrap import Array, means, ratio_interval, sums, weights
-from koderz_core.analysis.bounds import Cases, cases
+from koderz_core.analysis.bounds import Cases, cases, given_to_all
 from koderz_core.analysis.rates import by_problem, clustered
 from koderz_core.records.plans import natural
 from koderz_core.records.trials import Trial
@@ -54,7 +54,7 @@ class Tradeoff(Generic[K]):
     left_out: tuple[K, ...]
 
 
-def tradeoff(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> Tradeoff[K]:
+def tradeoff(trials_by_key: Mapping[K, Sequence[Trial]]) -> Tradeoff[K]:
     """Cost and success of configurations, with the uncertainty from joint resamples of problems.
 
     The frontier is that of Kapoor et al., "AI Agents That Matter", arXiv 2407.01502 (2024), section 2; its probability
@@ -68,9 +68,9 @@ def tradeoff(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> Trade
     if not problems:
         return Tradeoff((), 0, left_out)
     success = np.stack([means(problems, trials, lambda trial: trial.solved) for trials in usable.values()])
-    usd = np.stack([means(problems, trials, _usd) for trials in usable.values()])
+    usd = np.stack([means(problems, trials, lambda trial: trial.usd) for trials in usable.values()])
     priced = np.array([not np.isnan(row).any() for row in usd])
-    frontier = iter(_frontier(usd[priced], success[priced], seed))
+    frontier = iter(_frontier(usd[priced], success[priced]))
     points, kept, bounded = [], set(problems), _cases({key: trials_by_key[key] for key in usable})
     for at, (key, trials) in enumerate(usable.items()):
         rate = clustered(by_problem(trial for trial in trials if trial.problem in kept))
@@ -85,8 +85,7 @@ def tradeoff(trials_by_key: Mapping[K, Sequence[Trial]], seed: int = 0) -> Trade
 
 def _cases(trials_by_key: Mapping[K, Sequence[Trial]]) -> Mapping[K, Cases | None]:
     """The bounds of each on the problems given to all; empty if nothing is missing there."""
-    given = set.intersection(*({trial.problem for trial in trials} for trials in trials_by_key.values()))
-    shared = {key: [trial for trial in trials if trial.problem in given] for key, trials in trials_by_key.items()}
+    shared = given_to_all(trials_by_key)
     if all(trial.scored for trials in shared.values() for trial in trials):
         return {}
     return {key: cases(trials) for key, trials in shared.items()}
@@ -119,17 +118,17 @@ def hull(usd: Array, success: Array) -> Booleans:
     frontier = non_dominated(usd, success)
     chain: list[tuple[float, float]] = []
     for x, y in sorted({(float(usd[at]), float(success[at])) for at in np.flatnonzero(frontier)}):
-        while len(chain) > 1 and _turns_left(chain[-2], chain[-1], (x, y)):
+        while len(chain) > 1 and turn(chain[-2], chain[-1], (x, y)) > 1e-12:
             chain.pop()
         chain.append((x, y))
     kept = set(chain)
     return np.array([(float(x), float(y)) in kept for x, y in zip(usd, success, strict=True)], dtype=np.bool_)
 
 
-def _frontier(usd: Array, success: Array, seed: int) -> list[tuple[bool, float, bool]]:
+def _frontier(usd: Array, success: Array) -> list[tuple[bool, float, bool]]:
     n = usd.shape[1]
     paid, solved = exact(usd.mean(axis=1)), exact(success.mean(axis=1))
-    drawn = weights(n, seed)
+    drawn = weights(n)
     probability = non_dominated(exact(sums(usd, drawn) / n), exact(sums(success, drawn) / n)).mean(axis=1)
     placed = zip(non_dominated(paid, solved), probability, hull(paid, solved), strict=True)
     return [(bool(on), float(share), bool(convex)) for on, share, convex in placed]
@@ -142,9 +141,6 @@ def exact(numbers: Array) -> Array:
     return exact
 
 
-def _turns_left(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> bool:
-    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0]) > 1e-12
-
-
-def _usd(trial: Trial) -> float:
-    return np.nan if trial.usd is None else trial.usd
+def turn(a: tuple[float, float], b: tuple[float, float], c: tuple[float, float]) -> float:
+    """Positive if the way over three points turns left."""
+    return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])

@@ -66,7 +66,7 @@ def tune(found: Sequence[Simulated], folds: int = FOLDS) -> Tuned:
     why = "; ".join(dict.fromkeys(simulated.why for simulated in found if simulated.why))
     hindsight = summarized(policy, tuple(results[best][problem] for problem in kept), wrong_usd)
     return Tuned(
-        _widened(replace(judged, why=why, folds=folds), losses, solved, spent, parts),
+        _widened(replace(judged, why=why), losses, solved, spent, parts),
         replace(hindsight, why=found[best].why),
         chosen,
     )

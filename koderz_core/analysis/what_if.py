@@ -51,7 +51,7 @@ class Simulated:
     ``usd``: per problem; ``usd_per_solved``: infinite if none is solved. ``loss``: dollars per problem with
     ``wrong_usd``, the price of a problem without a right program. ``seconds``: of calls. None: a price or time is
     unknown. ``why``: why the attempts are not independent draws; empty if they are. ``simulated`` False: experiments as
-    they ran. ``folds``: as many as a tuned policy was judged by.
+    they ran.
     """
 
     policy: Policies
@@ -68,7 +68,6 @@ class Simulated:
     tokens: float | None
     why: str = ""
     simulated: bool = True
-    folds: int | None = None
 
     @property
     def independent(self) -> bool:
@@ -142,18 +141,13 @@ def _require_replayable(policy: Policy, sources: Mapping[str, Source]) -> None:
                 "model was called at temperature 0 or at an unknown temperature. Use answers that were recorded at a "
                 "temperature above 0, as in MODEL@0.8, or use one attempt."
             )
-        own = {(attempt.experiment, attempt.place) for attempt in _attempts(source)}
+        own = {(attempt.experiment, attempt.place) for attempt in source.attempts}
         if stage.tries != AS_RECORDED and seen & own:
             raise UsageError(
                 f"{policy.name}: two of its stages would use the same recorded attempts. Use another model or "
                 "temperature for one of these stages."
             )
         seen |= own
-
-
-def _attempts(source: Source) -> chain[RecordedAttempt]:
-    chains = (part for several in source.chains.values() for part in several)
-    return chain.from_iterable((*source.fixed.values(), *chains))
 
 
 def _enough(policy: Policy, sources: Mapping[str, Source], problem: str) -> bool:
@@ -210,12 +204,9 @@ def _orders(source: Source, problem: str, stage: Stage) -> list[Chain]:
     if len(blocks) > _ALL:
         random = Random(problem)  # noqa: S311 (no secret)
         shuffles = range(max(1, ORDERS // len(blocks)))
-        orders = chain.from_iterable(_rotations(random.sample(blocks, len(blocks))) for _ in shuffles)
+        mixed = (random.sample(blocks, len(blocks)) for _ in shuffles)
+        orders = (order[at:] + order[:at] for order in mixed for at in range(len(blocks)))  # all rotations
     return [tuple(islice(chain.from_iterable(order), stage.tries)) for order in orders]
-
-
-def _rotations(blocks: list[Chain]) -> list[list[Chain]]:
-    return [blocks[at:] + blocks[:at] for at in range(len(blocks))]
 
 
 def _draws(source: Source, problem: str, stage: Stage) -> float:

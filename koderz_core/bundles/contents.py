@@ -39,7 +39,8 @@ def contents(
 
     ``labels``: the changes that make the labels and notes in effect.
     """
-    made = sorted((*_files(entries, told, level), *_labels(labels)), key=lambda file: file.path)
+    labelled = [_file(LABELS, b"".join(map(encode, labels)))] if labels else []
+    made = sorted((*_files(entries, told, level), *labelled), key=lambda file: file.path)
     return [file if file.path in WHOLE else _cut(file, cap) for file in made]
 
 
@@ -61,11 +62,6 @@ def _files(entries: Sequence[Entry], told: Tally, level: Level) -> Iterator[Bund
             yield _file(f"{folder}/consensus.json", document(msgspec.to_builtins(experiment.consensus)))
         if level != SAFEST:
             yield from _programs(folder, experiment, texts)
-
-
-def _labels(labels: Sequence[Entry]) -> Iterator[BundleFile]:
-    if labels:
-        yield _file(LABELS, b"".join(map(encode, labels)))
 
 
 def _programs(folder: str, one: ExperimentTally, texts: Mapping[str, str]) -> Iterator[BundleFile]:

@@ -8,7 +8,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import click
 
@@ -79,24 +79,36 @@ def summary(name: str) -> str:
 
 
 class LazyGroup(click.Group):
-    """Knows its commands by name and imports one only to run it: ``koderz --help`` stays fast."""
+    """Knows the commands ``elsewhere`` by name, and imports one only to run it."""
 
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 (click's signature)
-        return list(COMMANDS)
+    def __init__(self, *args: Any, elsewhere: Mapping[str, str], **settings: Any) -> None:  # Any: click's
+        super().__init__(*args, **settings)
+        self._elsewhere = elsewhere
 
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002 (click's)
-        if name not in COMMANDS:
-            return None
-        module, _, attribute = COMMANDS[name].partition(":")
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return [*super().list_commands(ctx), *self._elsewhere]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        if name not in self._elsewhere:
+            return super().get_command(ctx, name)
+        module, _, attribute = self._elsewhere[name].partition(":")
         command: click.Command = getattr(load_module(f"koderz_core.cli.{module}"), attribute)
         return command
+
+
+class _Commands(LazyGroup):
+    """All commands, which ``koderz --help`` lists without importing them."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 (click's)
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary(name)) for name in COMMANDS])
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.group(
+    cls=_Commands,
+    elsewhere=COMMANDS,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
 @click.version_option(__version__, prog_name="koderz")
 def commands() -> None:
     """Measure whether cheap models with many attempts match an expensive model, and at what cost.

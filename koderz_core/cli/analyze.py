@@ -9,15 +9,8 @@ import click
 
 from koderz_core.cli.label import print_annotations
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
-from koderz_core.cli.progress import print_dump
-from koderz_core.cli.tables import (
-    console,
-    drawn,
-    print_experiments,
-    print_iterations,
-    print_summaries,
-)
-from koderz_core.cli.timing import print_timings
+from koderz_core.cli.progress import print_dump, print_timings
+from koderz_core.cli.tables import console, drawn, print_experiments, print_iterations, print_summaries
 from koderz_core.errors import UsageError
 from koderz_core.records.annotations import labels_by_experiment
 from koderz_core.records.notes import NoteRow
@@ -32,7 +25,7 @@ from koderz_core.report.status import changed
 from koderz_core.report.supervision import (
     SHOWS,
     SHOWS_NOT,
-    reviews_table,
+    reviews_listing,
     supervised,
     supervision_numbers,
     supervision_table,
@@ -168,7 +161,7 @@ def _supervision(opened: Workspace, summaries: Sequence[SummaryRow]) -> None:
     """The effect of reviews, for the configurations in which a stronger model reviewed; and what it does not show."""
     effects = _supervised(opened, summaries)
     screen = console()
-    for table in (supervision_table(effects), reviews_table(effects)):
+    for table in (supervision_table(effects), reviews_listing(effects).table):
         if table.rows:
             screen.print(f"\n{table.title}", style="bold")
             screen.print(drawn(table, known=False))

@@ -15,10 +15,10 @@ from koderz_core.cli.analyze import print_details
 from koderz_core.cli.conclusion import FinishedRun, conclude, exit_code, print_spending
 from koderz_core.cli.options import (
     GroupedCommand,
-    Number,
     Whole,
     as_json,
     data_dir,
+    fail_under,
     option,
     print_json,
     quiet,
@@ -26,9 +26,16 @@ from koderz_core.cli.options import (
 )
 from koderz_core.cli.order import about_strategy, order, problems_in, settings
 from koderz_core.cli.order_options import order_options, problem_options
-from koderz_core.cli.progress import DebugFiles, Progress, debug_folder, debug_options
+from koderz_core.cli.progress import (
+    DebugFiles,
+    Progress,
+    check_timing,
+    debug_folder,
+    debug_options,
+    show_timing,
+    timing_options,
+)
 from koderz_core.cli.signals import interruptible
-from koderz_core.cli.timing import check_timing, show_timing, timing_options
 from koderz_core.errors import Cancelled, PlanError
 from koderz_core.plan.baselines import Proposal
 from koderz_core.plan.ineffective import ineffective
@@ -57,12 +64,7 @@ def _persistent(_context: click.Context, _option: click.Parameter, persistent: b
 
 @click.command(cls=GroupedCommand)
 @problem_options
-@option(
-    "Output",
-    "--fail-under",
-    type=Number(0, 100),
-    help="Exit with code 4 if a configuration solves less than this percentage of its experiments.",
-)
+@fail_under
 @option(
     "Problems",
     "--pilot",

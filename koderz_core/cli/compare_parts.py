@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeVar
 
 import click
 
+from koderz_core.cli.options import with_options
 from koderz_core.errors import UsageError
 from koderz_core.records.progress import SummaryRow
-from koderz_core.report.attempts import about_attempts, attempt_numbers, attempt_tables
+from koderz_core.report.attempts import attempt_numbers, attempts_section
 from koderz_core.report.equal_cost import equal_cost_section
 from koderz_core.report.formats import TextTable
 from koderz_core.report.noise import MOST_ITEMS
 from koderz_core.report.noise_words import noise_section
 from koderz_core.report.sampling import sampling_section
 from koderz_core.report.sections import Section
-from koderz_core.report.slices import slice_remarks, slice_rows, slice_table
+from koderz_core.report.slices import slice_section
 from koderz_core.report.trust import trust_section
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.comparisons import SLICES_BY, Axis, Comparison, SliceBy
 from koderz_core.workspace.uncertainty import COSTS
 
-Command = TypeVar("Command", bound=Callable[..., object])
 Numbers = Mapping[str, object]
 
 
@@ -65,46 +64,42 @@ class Asked:
             raise UsageError("--by is not available with --format csv-pairs. Use --format table, md, json or csv.")
 
 
-def further_options(command: Command) -> Command:
-    """Add the options of ``Asked``."""
-    options = (
-        click.option(
-            "--attempts",
-            is_flag=True,
-            help="Also show, for each attempt number: solved experiments, cost, errors and repeated programs.",
-        ),
-        click.option(
-            "--pass-at-k",
-            is_flag=True,
-            help="Also show pass@k, pass^k and the cost per draw if problems have several draws (repeats, or samples "
-            "of best_of). Also show coverage (the share of experiments in which a tested program was right) if "
-            "experiments test several programs.",
-        ),
-        click.option(
-            "--noise",
-            is_flag=True,
-            help="Also show how much of the uncertainty comes from the choice of problems and how much from "
-            "randomness in the answers.",
-        ),
-        click.option(
-            "--equal-cost",
-            type=click.Choice(COSTS),
-            help="Also show which configuration solves the most problems at an equal cost per problem, measured in "
-            "this unit.",
-        ),
-        click.option(
-            "--by",
-            type=click.Choice(SLICES_BY),
-            help="Also compare configurations on the problems of each difficulty, topic, tag, kind or year. With "
-            "--format csv, print only this comparison.",
-        ),
-        click.option(
-            "--trust", is_flag=True, help="Also check whether models recall solutions or cheat (see docs/integrity.md)."
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+further_options = with_options(
+    click.option(
+        "--attempts",
+        is_flag=True,
+        help="Also show, for each attempt number: solved experiments, cost, errors and repeated programs.",
+    ),
+    click.option(
+        "--pass-at-k",
+        is_flag=True,
+        help="Also show pass@k, pass^k and the cost per draw if problems have several draws (repeats, or samples "
+        "of best_of). Also show coverage (the share of experiments in which a tested program was right) if "
+        "experiments test several programs.",
+    ),
+    click.option(
+        "--noise",
+        is_flag=True,
+        help="Also show how much of the uncertainty comes from the choice of problems and how much from "
+        "randomness in the answers.",
+    ),
+    click.option(
+        "--equal-cost",
+        type=click.Choice(COSTS),
+        help="Also show which configuration solves the most problems at an equal cost per problem, measured in "
+        "this unit.",
+    ),
+    click.option(
+        "--by",
+        type=click.Choice(SLICES_BY),
+        help="Also compare configurations on the problems of each difficulty, topic, tag, kind or year. With "
+        "--format csv, print only this comparison.",
+    ),
+    click.option(
+        "--trust", is_flag=True, help="Also check whether models recall solutions or cheat (see docs/integrity.md)."
+    ),
+)
+"""The options of ``Asked``."""
 
 
 def parts(opened: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, asked: Asked) -> Iterator[Part]:
@@ -113,13 +108,13 @@ def parts(opened: Workspace, rows: Sequence[SummaryRow], comparison: Comparison,
     if asked.attempts:
         attempts = opened.comparisons.attempts(rows)
         of = (comparison.configurations, attempts)
-        yield Part("attempts", attempt_tables(*of), about_attempts(*of), attempt_numbers(*of))
+        section = attempts_section(*of)
+        yield Part("attempts", section.tables, section.remarks, attempt_numbers(*of))
     trust = opened.trust.check(rows, read=True) if asked.trust else None
     if by := asked.by or ("year" if trust and trust.dated else None):
-        found = opened.comparisons.slices(rows, by, base)
-        lines, remarks = slice_rows(comparison, found), slice_remarks(comparison, found)
-        numbers = {"by": found.by, "tests": found.tests, "rows": lines, "remarks": remarks}
-        yield Part("slices", (slice_table(comparison, found),), remarks, numbers, lines)
+        slices = slice_section(comparison, opened.comparisons.slices(rows, by, base))
+        listing = slices.listing("rows")
+        yield Part("slices", (listing.table,), slices.remarks, slices.numbers, listing.numbers)
     if asked.pass_at_k:
         yield _part("pass_at_k", sampling_section(comparison, opened.comparisons.sampling(rows)))
     if asked.noise:

@@ -5,17 +5,16 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import threading
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import ClassVar
 
 import click
 
 from koderz_core import __version__
+from koderz_core.cli import LazyGroup
 from koderz_core.cli.options import Whole, data_dir
 from koderz_core.config import load_settings
 from koderz_core.memory.client import memory_file
@@ -28,26 +27,11 @@ from koderz_core.memory.cortex.database import (
 )
 
 WATCH_SECONDS = 0.1
+FOR_PEOPLE = {name: f"memories:{name}" for name in ("backfill", "status", "recall", "show", "lessons")}
+"""Commands that are imported only when they are called, so that a server starts without them."""
 
 
-class CortexGroup(click.Group):
-    """Imports the commands for people only when they are called, so that a server starts without them."""
-
-    ELSEWHERE: ClassVar[Mapping[str, str]] = dict.fromkeys(
-        ("backfill", "status", "recall", "show", "lessons"), "koderz_core.cli.memories"
-    )
-
-    def list_commands(self, ctx: click.Context) -> list[str]:
-        return [*super().list_commands(ctx), *self.ELSEWHERE]
-
-    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
-        if name not in self.ELSEWHERE:
-            return super().get_command(ctx, name)
-        command: click.Command = getattr(importlib.import_module(self.ELSEWHERE[name]), name)
-        return command
-
-
-@click.group(cls=CortexGroup)
+@click.group(cls=LazyGroup, elsewhere=FOR_PEOPLE)
 def cortex() -> None:
     """Search the memories that experiments have stored, or serve them to MCP clients."""
 

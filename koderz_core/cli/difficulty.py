@@ -12,7 +12,7 @@ from koderz_core.cli.options import as_json, data_dir, print_json, report_faults
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.errors import UsageError
 from koderz_core.records.progress import SummaryRow
-from koderz_core.report.difficulty import MEANING, key_of, problem_rows, problems_table, solvers_table
+from koderz_core.report.difficulty import MEANING, problem_rows, problems_table, solvers_table
 from koderz_core.report.findings import remarks
 from koderz_core.report.formats import TextTable, plain
 from koderz_core.workspace import Workspace
@@ -65,7 +65,7 @@ def problems(  # noqa: PLR0913, PLR0917 (one argument per option)
         if not rows:
             raise UsageError("No problem has a result yet. Start with: koderz quickstart")
         words = between or ((only_by,) if only_by is not None else ())
-        keys = [key_of(configuration_named(word, rows)) for word in words]
+        keys = [configuration_named(word, rows).key for word in words]
         kind: Kind = "differ" if between else "only" if only_by is not None else only or "all"
         _show(opened, rows, kind, keys, as_json=as_json)
         return report_faults(opened)

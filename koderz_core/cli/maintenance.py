@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from koderz_core.cli.options import Command, Number, OutputPath, Whole, data_dir, report_faults, workspace
+from koderz_core.cli.options import Number, OutputPath, Whole, data_dir, report_faults, workspace
 from koderz_core.errors import InfrastructureError, UsageError
 from koderz_core.report.formats import numbered, plain
 from koderz_core.times import minute
@@ -19,12 +19,11 @@ LISTED = 20
 KINDS = ("journal", "pin", "label file", "problem file", "selector")  # files of which a backup may contain several
 
 
-def _yes(command: Command) -> Command:
-    return click.option(
-        "--yes",
-        is_flag=True,
-        help="Delete the benchmarks. Without this option, the command only shows what it would delete.",
-    )(command)
+_yes = click.option(
+    "--yes",
+    is_flag=True,
+    help="Delete the benchmarks. Without this option, the command only shows what it would delete.",
+)
 
 
 @click.command()

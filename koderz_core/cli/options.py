@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from koderz_core import Workspace
 
 Command = TypeVar("Command", bound=Callable[..., Any])  # Any: click calls a command with its own options
+Option = Callable[[Any], Any]  # Any: click's decorators take and give any command
 Group = Literal["Problems", "Models and roles", "Strategy", "Budget and limits", "Output"]
 GROUPS: tuple[Group, ...] = get_args(Group)
 ADVANCED = tuple(f"Advanced: {group.lower()}" for group in GROUPS)
@@ -42,6 +43,17 @@ class GroupedOption(click.Option):
 def option(group: Group, *names: str, advanced: bool = False, **settings: Any) -> Callable[[Command], Command]:
     """``click.option`` in a group. In the help of a plain command the group has no effect."""
     return click.option(*names, cls=GroupedOption, group=group, advanced=advanced, **settings)
+
+
+def with_options(*options: Option) -> Callable[[Command], Command]:
+    """A decorator that adds these options, which the help shows in this order."""
+
+    def decorate(command: Command) -> Command:
+        for each in reversed(options):
+            command = each(command)
+        return command
+
+    return decorate
 
 
 class GroupedCommand(click.Command):
@@ -161,57 +173,43 @@ def agrees(question: str, advice: str, *, yes: bool, ask: bool = True) -> bool:
     return False
 
 
-def data_dir(command: Command) -> Command:
-    """``--data-dir``: the folder of journals, index and weights."""
-    folder = click.Path(file_okay=False, path_type=Path)
-    return option("Output", "--data-dir", type=folder, help="Data folder to use instead of the one in KODERZ_HOME.")(
-        command
-    )
-
-
-def as_json(command: Command) -> Command:
-    """``--json``: for programs instead of people."""
-    return option("Output", "--json", "as_json", is_flag=True, help="Print JSON instead of a table.")(command)
-
-
-def mapping(command: Command) -> Command:
-    """``--map``: which column of a dataset file holds which field."""
-    return option(
-        "Problems",
-        "--map",
-        "mapping",
-        multiple=True,
-        advanced=True,
-        metavar="FIELD=COLUMN",
-        help="Dataset column that contains the field FIELD. FIELD:=VALUE sets the same value for all rows. Repeatable.",
-    )(command)
-
-
-def workers(command: Command) -> Command:
-    """``--workers``: how many programs are graded at the same time."""
-    return click.option(
-        "--workers",
-        type=Whole(1),
-        default=os.cpu_count() or 1,
-        show_default="one per core",
-        help="Number of programs to grade at the same time.",
-    )(command)
-
-
-def grading_engine(command: Command) -> Command:
-    """``--engine`` of commands that only grade."""
-    return click.option(
-        "--engine",
-        metavar="ENGINE",
-        default="local",
-        show_default=True,
-        help="Where programs are graded: local, or dask[=ADDRESS|local:N|slurm:FILE]. See docs/scale.md.",
-    )(command)
-
-
-def quiet(command: Command) -> Command:
-    """``--quiet``: no line per iteration."""
-    return option("Output", "--quiet", is_flag=True, help="Do not print a line per iteration.")(command)
+data_dir = option(
+    "Output",
+    "--data-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Data folder to use instead of the one in KODERZ_HOME.",
+)
+as_json = option("Output", "--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
+quiet = option("Output", "--quiet", is_flag=True, help="Do not print a line per iteration.")
+fail_under = option(
+    "Output",
+    "--fail-under",
+    type=Number(0, 100),
+    help="Exit with code 4 if a configuration solves less than this percentage of its experiments.",
+)
+mapping = option(
+    "Problems",
+    "--map",
+    "mapping",
+    multiple=True,
+    advanced=True,
+    metavar="FIELD=COLUMN",
+    help="Dataset column that contains the field FIELD. FIELD:=VALUE sets the same value for all rows. Repeatable.",
+)
+workers = click.option(
+    "--workers",
+    type=Whole(1),
+    default=os.cpu_count() or 1,
+    show_default="one per core",
+    help="Number of programs to grade at the same time.",
+)
+grading_engine = click.option(
+    "--engine",
+    metavar="ENGINE",
+    default="local",
+    show_default=True,
+    help="Where programs are graded: local, or dask[=ADDRESS|local:N|slurm:FILE]. See docs/scale.md.",
+)
 
 
 @contextmanager

@@ -6,11 +6,20 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import click
 
-from koderz_core.cli.options import GROUPS, HUMANEVAL_FILE, Command, Number, Whole, mapping, option
+from koderz_core.cli.options import (
+    GROUPS,
+    HUMANEVAL_FILE,
+    Command,
+    Number,
+    Option,
+    Whole,
+    mapping,
+    option,
+    with_options,
+)
 from koderz_core.plan.ablations import ABLATIONS, ALL
 from koderz_core.plan.forms import Parameter, strategy_form
 from koderz_core.plan.order import MOST_SEEDS
@@ -22,7 +31,6 @@ from koderz_core.strategies.facts import ROLES
 from koderz_core.strategies.parameters import EFFORT
 from koderz_core.workspace.grading import FEEDBACKS
 
-Option = Callable[[Any], Any]  # Any: click's decorators take and give any command
 Options = tuple[Option, ...]
 ByStrategy = Mapping[str, Parameter]
 """One parameter in each strategy that has it."""
@@ -362,14 +370,12 @@ _ORDER: Options = (
 )
 
 
-def problem_options(command: Command) -> Command:
-    """The options that choose the problems of a benchmark, or a preset."""
-    return _with(_PROBLEMS, command)
-
-
-def order_options(command: Command) -> Command:
-    """All options that describe a run."""
-    return _with(_ORDER, command)
+problem_options = with_options(*_PROBLEMS)
+"""The options that choose the problems of a benchmark, or a preset."""
+order_options = with_options(*_ORDER)
+"""All options that describe a run."""
+taking_up_options = with_options(*_RESUMED)
+"""The options for a recorded benchmark that is resumed."""
 
 
 def task_options(default: str) -> Callable[[Command], Command]:
@@ -382,15 +388,4 @@ def task_options(default: str) -> Callable[[Command], Command]:
     parameters = (_option(name, by_strategy) for name, by_strategy in PARAMETERS.items() if name not in left_out)
     strategy = _strategy_option(default, "NAME", "Strategy to run: one")
     chosen = (strategy, *role_options(DEFAULT_CODER), *parameters, *_POLICIES, _CONFIGURATION)
-    return lambda command: _with((*chosen, *_CALLS, *_BUDGET, _SEED), command)
-
-
-def taking_up_options(command: Command) -> Command:
-    """The options for a recorded benchmark that is resumed."""
-    return _with(_RESUMED, command)
-
-
-def _with(options: Options, command: Command) -> Command:
-    for decorate in reversed(options):
-        command = decorate(command)
-    return command
+    return with_options(*chosen, *_CALLS, *_BUDGET, _SEED)

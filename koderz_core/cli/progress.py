@@ -1,4 +1,4 @@
-"""A running benchmark in a terminal: progress lines and bar, and the files that ``--debug`` writes."""
+"""A running benchmark in a terminal: progress lines and bar, the files of ``--debug``, and the time of each phase."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +17,10 @@ from rich.live import Live
 from rich.text import Text
 
 from koderz_core.cli.feed import Feed, Line
-from koderz_core.cli.options import Command, option
+from koderz_core.cli.options import OutputPath, option, with_options, write_json
 from koderz_core.cli.tables import console as terminal
-from koderz_core.errors import KoderzError
+from koderz_core.cli.tables import terminal_table
+from koderz_core.errors import KoderzError, UsageError
 from koderz_core.events import BenchmarkOpened, Entry, ExperimentFinished
 from koderz_core.events.outages import Troubles
 from koderz_core.events.tally import Tally, Totals, added
@@ -27,7 +28,8 @@ from koderz_core.records import Plan
 from koderz_core.report.dump import write
 from koderz_core.report.formats import duration, money, numbered, plain
 from koderz_core.report.status import Stage, TroubleNotice, trouble_notices
-from koderz_core.workspace.experiments import AT_ONCE, Dump, Experiments
+from koderz_core.workspace import Workspace
+from koderz_core.workspace.experiments import AT_ONCE, PHASES, Dump, Experiments, Timing
 from koderz_core.workspace.runs import Runner
 
 FOLDER = Path("debug")
@@ -38,19 +40,38 @@ SAME_TROUBLE_SECONDS = 30.0  # between two notices of the same trouble there
 PLAIN_WIDTH = 200  # columns of a line without a terminal
 LEAST_BAR, MOST_BAR = 5, 30  # columns
 
-
-def debug_options(command: Command) -> Command:
-    """``--debug`` and ``--debug-dir``."""
-    place = option(
+debug_options = with_options(
+    option(
+        "Output",
+        "--debug",
+        is_flag=True,
+        help=f"Write prompts, answers, programs and results to files in the folder `{FOLDER}`.",
+    ),
+    option(
         "Output",
         "--debug-dir",
         type=click.Path(file_okay=False, path_type=Path),
         advanced=True,
         help=f"Folder for the files of --debug. Implies --debug.  [default: {FOLDER}]",
-    )
-    help_text = f"Write prompts, answers, programs and results to files in the folder `{FOLDER}`."
-    switch = option("Output", "--debug", is_flag=True, help=help_text)
-    return switch(place(command))
+    ),
+)
+timing_options = with_options(
+    option(
+        "Output",
+        "--timing-report",
+        is_flag=True,
+        advanced=True,
+        help="At the end, show how much time each phase took, as `koderz analyze --timing` does.",
+    ),
+    option(
+        "Output",
+        "--timing-export",
+        type=OutputPath(),
+        metavar="FILE",
+        advanced=True,
+        help="At the end, write the time of each phase to this JSON file.",
+    ),
+)
 
 
 def debug_folder(options: dict[str, Any]) -> Path | None:
@@ -279,3 +300,38 @@ def _beat(runner: Runner, heed: Callable[[], None], draw: Callable[[], None]) ->
         heed()
         draw()
     draw()
+
+
+def check_timing(options: Mapping[str, Any], *, as_json: bool) -> None:
+    """Raise UsageError for a table of times among JSON."""
+    if as_json and options["timing_report"]:
+        raise UsageError("--timing-report is not available with --json. Use --timing-export FILE, which writes JSON.")
+
+
+def show_timing(opened: Workspace, benchmark: str, options: Mapping[str, Any]) -> None:
+    """Print and write the times that the options ask for. Raises DataError for a file that cannot be written."""
+    path: Path | None = options["timing_export"]
+    if not (path or options["timing_report"]):
+        return
+    rows = opened.experiments.timings(benchmark)
+    if options["timing_report"]:
+        click.echo()
+        print_timings(rows)
+    if path:
+        write_json(path, rows)
+
+
+def print_timings(rows: Sequence[Timing]) -> None:
+    """One line per configuration: seconds and share of each phase."""
+    table = terminal_table()
+    for name in ("configuration", "n", "time", *PHASES):
+        table.add_column(name, justify="left" if name == "configuration" else "right")
+    for row in rows:
+        shares = [f"{duration(row.phases[phase])} ({row.phases[phase] / (row.seconds or 1):.0%})" for phase in PHASES]
+        table.add_row(plain(row.label), str(row.experiments), duration(row.seconds), *shares)
+    terminal().print(table)
+    terminal().print(
+        "The last column (journal) contains all other time, such as the time to write the journal and to wait for a "
+        "worker.",
+        style="dim",
+    )

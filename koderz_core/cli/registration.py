@@ -8,7 +8,7 @@ from typing import Any
 import click
 import msgspec
 
-from koderz_core.cli.options import Command, Number, option
+from koderz_core.cli.options import Number, option, with_options
 from koderz_core.errors import PlanError
 from koderz_core.plan.registration import RegistrationOrder, pair_named
 from koderz_core.records import Plan
@@ -21,14 +21,7 @@ _USUAL = RegistrationOrder()
 _FIELDS = {"primary": "--primary", "margin": "--margin", "stopping": "--stopping", "exclusions": "--exclusions"}
 
 
-def registration_options(command: Command) -> Command:
-    """``--register`` and what can be registered."""
-    for decorate in reversed(_OPTIONS):
-        command = decorate(command)
-    return command
-
-
-_OPTIONS = (
+registration_options = with_options(
     option("Problems", "--register", is_flag=True, help="Register the plan before the first model call."),
     option(
         "Problems",
@@ -63,6 +56,7 @@ _OPTIONS = (
         help="With --register: a text that says which results will be excluded.",
     ),
 )
+"""``--register`` and what can be registered."""
 
 
 def registration_order(options: Mapping[str, Any]) -> RegistrationOrder | None:

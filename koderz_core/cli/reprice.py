@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
 
 import click
 
-from koderz_core.cli.options import Number
+from koderz_core.cli.options import Number, with_options
 from koderz_core.errors import UsageError
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.export_request import COMPARED, ExportOrder
@@ -19,39 +18,34 @@ from koderz_core.workspace import Workspace
 from koderz_core.workspace.comparisons import Comparison
 from koderz_core.workspace.repricing import Repricing, repriced, repricing
 
-Command = TypeVar("Command", bound=Callable[..., object])
 MOST = 1e6
 
 
-def repricing_options(command: Command) -> Command:
-    """Add the options of other prices."""
-    options = (
-        click.option(
-            "--prices",
-            type=click.Path(path_type=Path),
-            metavar="FILE",
-            help="Show costs with the token prices in FILE (format of models.toml). Recorded costs do not change.",
-        ),
-        click.option(
-            "--watts",
-            type=Number(0, MOST),
-            help="Show the costs of local calls with this power in watts instead of the recorded power.",
-        ),
-        click.option(
-            "--kwh-price",
-            type=Number(0, MOST),
-            metavar="USD",
-            help="Show costs with this price of electricity instead of the recorded price.",
-        ),
-        click.option(
-            "--count-cached",
-            is_flag=True,
-            help="Count answers from the response cache at the recorded price of their original calls.",
-        ),
-    )
-    for option in reversed(options):
-        command = option(command)
-    return command
+repricing_options = with_options(
+    click.option(
+        "--prices",
+        type=click.Path(path_type=Path),
+        metavar="FILE",
+        help="Show costs with the token prices in FILE (format of models.toml). Recorded costs do not change.",
+    ),
+    click.option(
+        "--watts",
+        type=Number(0, MOST),
+        help="Show the costs of local calls with this power in watts instead of the recorded power.",
+    ),
+    click.option(
+        "--kwh-price",
+        type=Number(0, MOST),
+        metavar="USD",
+        help="Show costs with this price of electricity instead of the recorded price.",
+    ),
+    click.option(
+        "--count-cached",
+        is_flag=True,
+        help="Count answers from the response cache at the recorded price of their original calls.",
+    ),
+)
+"""The options of other prices."""
 
 
 def how_priced(

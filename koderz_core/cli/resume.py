@@ -11,7 +11,7 @@ import click
 
 from koderz_core.cli.benchmark import BUG, perform, run_options
 from koderz_core.cli.conclusion import FinishedRun, conclude
-from koderz_core.cli.options import GroupedCommand, Number, as_json, data_dir, option, print_json, quiet, workspace
+from koderz_core.cli.options import GroupedCommand, as_json, data_dir, fail_under, option, print_json, quiet, workspace
 from koderz_core.cli.order import settings, with_budget
 from koderz_core.cli.order_options import taking_up_options
 from koderz_core.errors import UsageError
@@ -25,12 +25,7 @@ WHOLE = "To resume the whole benchmark: koderz resume {benchmark}"
 
 @click.command(cls=GroupedCommand)
 @click.argument("benchmark")
-@option(
-    "Output",
-    "--fail-under",
-    type=Number(0, 100),
-    help="Exit with code 4 if a configuration solves less than this percentage of its experiments.",
-)
+@fail_under
 @option(
     "Strategy",
     "--strategy",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -52,12 +53,9 @@ def what_if(  # noqa: PLR0913, PLR0917 (one argument per option)
     wrong_answer: float,
     tune: bool,
     folds: int,
-    prices: Path | None,
-    watts: float | None,
-    kwh_price: float | None,
-    count_cached: bool,
     as_json: bool,
     data_dir: Path | None,
+    **prices: Any,
 ) -> int:
     """Simulate policies on recorded attempts, without calling a model.
 
@@ -68,7 +66,7 @@ def what_if(  # noqa: PLR0913, PLR0917 (one argument per option)
     """
     if tune and (len(texts) == 0 or not wrong_answer):
         raise UsageError("--tune needs several policies (--policy) and the price of a wrong answer (--wrong-answer).")
-    how = how_priced(prices, watts, kwh_price, count_cached=count_cached)
+    how = how_priced(**prices)
     names = Named(configurations, "", same_problems=False)
     with workspace(data_dir) as here, under_prices(here, names, how) as opened:
         rows = opened.comparisons.named(configurations)
@@ -79,8 +77,8 @@ def what_if(  # noqa: PLR0913, PLR0917 (one argument per option)
         found = [opened.what_if.simulate(policy, of, wrong_answer) for policy in policies]
         tuned = opened.what_if.tune(found, folds) if tune else None
         if as_json:
-            prices_ = how.mark if how else "as recorded"
-            print_json({"prices": prices_, "headroom": headroom.numbers, "policies": numbers(found, tuned)})
+            mark = how.mark if how else "as recorded"
+            print_json({"prices": mark, "headroom": headroom.numbers, "policies": numbers(found, tuned)})
         else:
             _print(headroom.tables, headroom.remarks)
             listed = () if texts else (sources_table(of.sources, of.aliases),)

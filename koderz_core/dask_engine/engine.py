@@ -207,7 +207,7 @@ def _await_workers(cluster: Cluster, owner: Owner, scheduler: Scheduler) -> None
     while not owner.wait_for_worker(1.0) and not scheduler.stopped:
         refusals, present = owner.refusals, cluster.client.nthreads()
         if refusals and len(refusals) >= len(present):
-            raise InfrastructureError(no_worker(owner.header.benchmark, refusals))
+            raise InfrastructureError(f"No worker can run {owner.header.benchmark}. {_refused(refusals)}")
         if time.monotonic() - reminded > REMIND_SECONDS:
             reminded = time.monotonic()
             _LOG.warning(
@@ -216,11 +216,6 @@ def _await_workers(cluster: Cluster, owner: Owner, scheduler: Scheduler) -> None
                 len(present),
                 *owner.address,
             )
-
-
-def no_worker(benchmark: str, refusals: Mapping[str, str]) -> str:
-    """Why no worker can run a benchmark."""
-    return f"No worker can run {benchmark}. {_refused(refusals)}"
 
 
 def _refused(refusals: Mapping[str, str]) -> str:

@@ -113,16 +113,12 @@ def _tune(connection: Connection) -> None:
 def connect(address: tuple[str, int], key: bytes) -> Link:
     """The worker's end. Raises OSError, AuthenticationError, EOFError."""
     with socket.create_connection(address, HANDSHAKE_SECONDS) as made:
-        connection = Connection(_detached(made))
+        made.setblocking(True)
+        connection = Connection(made.detach())
     with _in_time(connection):
         answer_challenge(connection, key)
         deliver_challenge(connection, key)
     return Link(connection)
-
-
-def _detached(made: socket.socket) -> int:
-    made.setblocking(True)
-    return made.detach()
 
 
 @contextmanager

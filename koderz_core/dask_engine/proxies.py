@@ -105,6 +105,10 @@ class Asking:
             raise raised(reply.fault)
         return reply
 
+    def recall(self, query: Query, asker: Asker) -> Sequence[Memory]:
+        """As ``Dependencies.recall``."""
+        return self.ask(AskMemories(self.run, self.number, query, asker)).memories
+
     def _completed(self, asked: Complete) -> Completed:
         """Make one call with the worker's own model."""
         BENCHMARK.set(self.benchmark)
@@ -195,14 +199,3 @@ class Ledger(budget.Ledger):
     def left(self, experiment: str) -> float | None:  # noqa: ARG002 (the owner knows which)
         """As ``Ledger``."""
         return self._asking.ask(AskLeft(self._asking.run, self._asking.number)).left
-
-
-class Memories:
-    """Asks the owner what is remembered."""
-
-    def __init__(self, asking: Asking) -> None:
-        self._asking = asking
-
-    def __call__(self, query: Query, asker: Asker) -> Sequence[Memory]:
-        """As ``Dependencies.recall``."""
-        return self._asking.ask(AskMemories(self._asking.run, self._asking.number, query, asker)).memories

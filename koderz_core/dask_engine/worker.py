@@ -37,7 +37,7 @@ from koderz_core.dask_engine.messages import (
     Terms,
     fault_of,
 )
-from koderz_core.dask_engine.proxies import Asking, Ledger, LinkReceiver, Memories, RemoteCalls, RemoteSlot
+from koderz_core.dask_engine.proxies import Asking, Ledger, LinkReceiver, RemoteCalls, RemoteSlot
 from koderz_core.errors import InfrastructureError, KoderzError
 from koderz_core.grading.problem_tests import Divide
 from koderz_core.grading.testsets import Split, TestPolicy
@@ -281,7 +281,7 @@ def _dependencies(asking: Asking, equipment: Equipment, divide: Divide) -> Depen
         price=_made_by_owner,
         clock=time.time,
         redact=equipment.redact,
-        recall=Memories(asking),
+        recall=asking.recall,
         divide=divide,
         ledger=Ledger(asking),
         benchmark=asking.benchmark,

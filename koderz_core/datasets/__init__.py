@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from koderz_core.config import Settings
-from koderz_core.datasets.apps import load_apps
-from koderz_core.datasets.bigcodebench import load_bigcodebench, load_bigcodebench_hard
-from koderz_core.datasets.classeval import load_classeval
-from koderz_core.datasets.codecontests import load_codecontests
-from koderz_core.datasets.exercism import load_exercism, load_exercism_polyglot
-from koderz_core.datasets.humaneval import load_humaneval, load_humaneval_plus, load_humaneval_plus_mini
+from koderz_core.datasets import (
+    apps,
+    bigcodebench,
+    classeval,
+    codecontests,
+    exercism,
+    humaneval,
+    humanevalfix,
+    livecodebench,
+    mbpp,
+    quixbugs,
+)
+from koderz_core.datasets.archives import Files
 from koderz_core.datasets.humaneval_stdin import load_humaneval_stdin
-from koderz_core.datasets.humanevalfix import load_humanevalfix, load_humanevalfix_plus, load_humanevalfix_plus_tests
-from koderz_core.datasets.livecodebench import load_livecodebench
-from koderz_core.datasets.mbpp import load_mbpp, load_mbpp_plus
 from koderz_core.datasets.own_problems import (
     entered_names,
     is_own,
@@ -27,43 +32,55 @@ from koderz_core.datasets.own_problems import (
     own_names,
     refuse_other_paths,
 )
-from koderz_core.datasets.quixbugs import load_quixbugs
-from koderz_core.datasets.sources import placed, sources_of
+from koderz_core.datasets.sources import load_archive, load_published, placed, sources_of
 from koderz_core.datasets.tasks import is_task, load_task
 from koderz_core.datasets.variants import parted, variant_named, varied
 from koderz_core.errors import UnknownNameError
-from koderz_core.records import VARIANTS, Dataset, Kind
+from koderz_core.records import VARIANTS, Dataset, Kind, LeftOut, Problem
 
 __all__ = ["DATASETS", "dataset_names", "fetched_by", "load", "variant_named"]
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """How a published dataset is loaded, and the kind of its problems (of most of them, if its file has several)."""
+    """How a published dataset is loaded, and the kind of its problems (of most of them, if its file has several).
 
-    load: Callable[[Settings], Dataset]
+    ``load`` receives the name of the dataset, and raises DataError naming file, line or item, and field.
+    """
+
+    load: Callable[[str, Settings], Dataset]
     kind: Kind = "function"
 
 
+def _file(
+    problem_of: Callable[[bytes], Problem | LeftOut], kind: Kind = "function", *, is_array: bool = False
+) -> Published:
+    return Published(partial(load_published, problem_of=problem_of, is_array=is_array), kind)
+
+
+def _archive(problems_of: Callable[[Files], Iterator[Problem]], kind: Kind) -> Published:
+    return Published(partial(load_archive, problems_of=problems_of), kind)
+
+
 DATASETS: Mapping[str, Published] = {
-    "humaneval": Published(load_humaneval),
-    "humaneval+": Published(load_humaneval_plus),
-    "humaneval+mini": Published(load_humaneval_plus_mini),
-    "mbpp+": Published(load_mbpp_plus),
-    "mbpp": Published(load_mbpp),
-    "bigcodebench": Published(load_bigcodebench),
-    "bigcodebench-hard": Published(load_bigcodebench_hard),
-    "humanevalfix": Published(load_humanevalfix, "repair"),
-    "humanevalfix+": Published(load_humanevalfix_plus, "repair"),
-    "humanevalfix+tests": Published(load_humanevalfix_plus_tests, "repair"),
-    "quixbugs": Published(load_quixbugs, "repair"),
-    "exercism": Published(load_exercism, "module"),
-    "exercism-polyglot": Published(load_exercism_polyglot, "module"),
-    "classeval": Published(load_classeval, "module"),
+    "humaneval": Published(lambda _name, settings: humaneval.load_humaneval(settings)),
+    "humaneval+": _file(humaneval.plus_problem_of),
+    "humaneval+mini": Published(humaneval.load_humaneval_plus_mini),
+    "mbpp+": _file(mbpp.plus_problem_of),
+    "mbpp": _file(mbpp.problem_of),
+    "bigcodebench": _file(bigcodebench.problem_of),
+    "bigcodebench-hard": _file(bigcodebench.problem_of),
+    "humanevalfix": _file(humanevalfix.problem_of, "repair"),
+    "humanevalfix+": Published(humanevalfix.load_humanevalfix_plus, "repair"),
+    "humanevalfix+tests": Published(humanevalfix.load_humanevalfix_plus_tests, "repair"),
+    "quixbugs": _archive(quixbugs.problems_of, "repair"),
+    "exercism": _archive(exercism.problems_of, "module"),
+    "exercism-polyglot": Published(exercism.load_exercism_polyglot, "module"),
+    "classeval": _file(classeval.problem_of, "module", is_array=True),
     "humaneval-stdin": Published(load_humaneval_stdin, "program"),
-    "livecodebench": Published(load_livecodebench, "program"),
-    "apps": Published(load_apps, "program"),
-    "codecontests": Published(load_codecontests, "program"),
+    "livecodebench": _file(livecodebench.problem_of, "program"),
+    "apps": _file(apps.problem_of, "program"),
+    "codecontests": _file(codecontests.problem_of, "program"),
 }
 OWN_FILES = "To use your own file, give its path: --dataset FILE.jsonl"
 
@@ -79,7 +96,7 @@ def load(name: str, settings: Settings) -> Dataset:
         variant_named(base, variant)
         return varied(load(base, settings), next(known for known in VARIANTS if known == variant))
     if name in DATASETS:
-        return DATASETS[name].load(settings)
+        return DATASETS[name].load(name, settings)
     if is_path(name):
         return load_path(Path(name), settings)
     if is_own(name):

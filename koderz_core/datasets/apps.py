@@ -13,7 +13,6 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from koderz_core.config import Settings
 from koderz_core.datasets.lines import row_of
 from koderz_core.datasets.programs import (
     LINES,
@@ -24,20 +23,14 @@ from koderz_core.datasets.programs import (
     output_tests,
     program_problem,
 )
-from koderz_core.datasets.sources import load_published
 from koderz_core.errors import DataError
-from koderz_core.records import Dataset, Facts, LeftOut, Problem, TestSet
+from koderz_core.records import Facts, LeftOut, Problem, TestSet
 
 NAME = "apps"
 SECONDS = 4.0
 """Time limit of each test."""
 TOLERANCE = 1e-5
 """For numbers in outputs: the harness calls ``numpy.allclose``, whose relative tolerance this is."""
-
-
-def load_apps(settings: Settings) -> Dataset:
-    """The problems of the file that the user placed. Raises DataError naming file, line and field."""
-    return load_published(NAME, settings, _problem)
 
 
 class _Row(msgspec.Struct, frozen=True):
@@ -56,7 +49,8 @@ class _Row(msgspec.Struct, frozen=True):
 _MAY_BE_EMPTY = frozenset({"problem_id", "id", "solutions", "input_output", "difficulty", "url", "starter_code"})
 
 
-def _problem(line: bytes) -> Problem | LeftOut:
+def problem_of(line: bytes) -> Problem | LeftOut:
+    """The problem of a line of the file that the user placed. Raises DataError naming the field."""
     row = row_of(line, _Row, _MAY_BE_EMPTY)
     number = row.id if row.problem_id is None else row.problem_id
     if number is None:

@@ -10,14 +10,12 @@ import ast
 
 import msgspec
 
-from koderz_core.config import Settings
 from koderz_core.datasets.asserts import imported_modules, statements
 from koderz_core.datasets.humaneval import preamble_of
 from koderz_core.datasets.lines import row_of
 from koderz_core.datasets.methods import check_of_methods, methods_of
-from koderz_core.datasets.sources import load_published
 from koderz_core.errors import DataError
-from koderz_core.records import Dataset, Problem, PublicProblem, TestSet
+from koderz_core.records import Problem, PublicProblem, TestSet
 
 CLASS = "TestCases"
 SECONDS = 10.0
@@ -42,16 +40,6 @@ _FAILING = frozenset(
 3.11 at the tier hardened; ``benchmark`` runs the published solutions again before it refuses a problem."""
 
 
-def load_bigcodebench(settings: Settings) -> Dataset:
-    """All 1,140 problems, including those that need other libraries. Raises DataError naming file, line and field."""
-    return load_published("bigcodebench", settings, _problem)
-
-
-def load_bigcodebench_hard(settings: Settings) -> Dataset:
-    """The 148 problems of the publisher's hard subset. Raises as ``load_bigcodebench``."""
-    return load_published("bigcodebench-hard", settings, _problem)
-
-
 class _Row(msgspec.Struct, frozen=True):
     """``libs`` is a Python list, as text."""
 
@@ -63,7 +51,8 @@ class _Row(msgspec.Struct, frozen=True):
     libs: str
 
 
-def _problem(line: bytes) -> Problem:
+def problem_of(line: bytes) -> Problem:
+    """One of all 1,140 problems, or of the 148 of the publisher's hard subset. Raises DataError naming the field."""
     row = row_of(line, _Row)
     preamble = preamble_of(row.complete_prompt, row.entry_point)
     if preamble is None:

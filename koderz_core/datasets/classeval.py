@@ -12,13 +12,11 @@ from itertools import groupby
 
 import msgspec
 
-from koderz_core.config import Settings
 from koderz_core.datasets.asserts import imported_modules
 from koderz_core.datasets.exercism import task
 from koderz_core.datasets.lines import row_of
 from koderz_core.datasets.methods import module_tests
-from koderz_core.datasets.sources import load_published
-from koderz_core.records import Dataset, Problem, PublicProblem, TestSet
+from koderz_core.records import Problem, TestSet
 
 _FILES = "its published solution or its tests write files, which the sandbox does not allow"
 OBSTACLES = {
@@ -31,11 +29,6 @@ SECONDS = 30.0
 """Time for all tests of a class. The publisher sets no limit; the slowest published solution (35) takes about 10 s."""
 
 
-def load_classeval(settings: Settings) -> Dataset:
-    """All 100 problems, including those that no program can pass here. Raises DataError naming file, item and field."""
-    return load_published("classeval", settings, _problem, is_array=True)
-
-
 class _Row(msgspec.Struct, frozen=True):
     task_id: str
     skeleton: str
@@ -45,23 +38,17 @@ class _Row(msgspec.Struct, frozen=True):
     class_name: str
 
 
-def _problem(item: bytes) -> Problem:
+def problem_of(item: bytes) -> Problem:
+    """The problem of an item of the file. Raises DataError naming the field."""
     row = row_of(item, _Row)
     number = row.task_id.rpartition("_")[2]
     module = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", row.class_name).lower()
     needs = {*imported_modules(row.solution_code, "solution_code"), *imported_modules(row.test, "test")}
     test = "\n".join([*row.import_statement, row.test])
-    tests = module_tests(test, module, packages=needs, names=[row.class_name])
+    tests = module_tests(test, module, packages=frozenset(needs), names=(row.class_name,))
     text = f"Write the class {row.class_name}. The file below has its methods with their descriptions, but no code."
-    public = PublicProblem(
-        f"ClassEval/{number}",
-        task(text, f"{module}.py", row.skeleton),
-        tests.names[0],
-        kind="module",
-        names=tests.names[1:],
-        file=f"{module}.py",
-        given=row.skeleton,
-    )
+    file = f"{module}.py"
+    public = tests.problem(f"ClassEval/{number}", task(text, file, row.skeleton), file, row.skeleton)
     obstacle = OBSTACLES.get(int(number), "") if number.isdecimal() else ""
     source = by_class(tests.source)
     return Problem(public, TestSet(source, SECONDS), row.solution_code, needs=tuple(sorted(needs)), obstacle=obstacle)

@@ -11,12 +11,10 @@ from typing import Any
 
 import msgspec
 
-from koderz_core.config import Settings
 from koderz_core.datasets.lines import row_of
 from koderz_core.datasets.programs import TOKENS, Pair, first_python, kept, output_tests, program_problem
-from koderz_core.datasets.sources import load_published
 from koderz_core.errors import DataError
-from koderz_core.records import Dataset, Facts, LeftOut, Problem
+from koderz_core.records import Facts, LeftOut, Problem
 
 NAME = "codecontests"
 TOLERANCE = 1e-5
@@ -24,11 +22,6 @@ TOLERANCE = 1e-5
 _PYTHON3 = 3  # of Solution.Language
 _SITES = {1: "codechef", 2: "codeforces", 3: "hackerearth", 4: "codejam", 6: "atcoder", 7: "aizu"}
 _LEVELS = {1: "easy", 2: "medium", 3: "hard", 4: "harder", 5: "hardest"}
-
-
-def load_codecontests(settings: Settings) -> Dataset:
-    """The problems of the file that the user placed. Raises DataError naming file, line and field."""
-    return load_published(NAME, settings, _problem)
 
 
 class _Row(msgspec.Struct, frozen=True):
@@ -50,7 +43,8 @@ class _Row(msgspec.Struct, frozen=True):
 _MAY_BE_EMPTY = frozenset({"input_file", "output_file", "description", "source", "difficulty"})
 
 
-def _problem(line: bytes) -> Problem | LeftOut:
+def problem_of(line: bytes) -> Problem | LeftOut:
+    """The problem of a line of the file that the user placed. Raises DataError naming the field."""
     row = row_of(line, _Row, _MAY_BE_EMPTY)
     site = _SITES.get(row.source, "other") if isinstance(row.source, int) else row.source.lower()
     name = f"{NAME}/{site}-{re.sub(r'[^A-Za-z0-9_.-]+', '-', row.name).strip('-')}"

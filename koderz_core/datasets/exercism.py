@@ -16,7 +16,7 @@ from koderz_core.datasets.archives import Files, text_of
 from koderz_core.datasets.methods import module_tests
 from koderz_core.datasets.sources import load_archive
 from koderz_core.errors import DataError
-from koderz_core.records import Dataset, Facts, Problem, PublicProblem, TestSet
+from koderz_core.records import Dataset, Facts, Problem, TestSet
 
 OMITTED = frozenset({"error-handling"})
 """Exercises that a model cannot solve by their text: that of this deprecated one refers to its tests."""
@@ -42,14 +42,9 @@ _HELPERS = "test_utils"
 _TEXTS = ("introduction.md", "instructions.md", "instructions.append.md")
 
 
-def load_exercism(settings: Settings) -> Dataset:
-    """139 exercises, in the order of their names. Raises DataError naming the archive and the file in it."""
-    return load_archive("exercism", settings, _problems)
-
-
-def load_exercism_polyglot(settings: Settings) -> Dataset:
-    """The 34 exercises of Aider's polyglot benchmark. Raises DataError as ``load_exercism``."""
-    whole = load_archive("exercism-polyglot", settings, _problems)
+def load_exercism_polyglot(name: str, settings: Settings) -> Dataset:
+    """The 34 exercises of Aider's polyglot benchmark. Raises DataError naming the archive and the file in it."""
+    whole = load_archive(name, settings, problems_of)
     return replace(whole, problems=tuple(item for item in whole.problems if item.id.partition("/")[2] in POLYGLOT))
 
 
@@ -68,7 +63,8 @@ class _Config(msgspec.Struct, frozen=True):
     exercises: _Exercises
 
 
-def _problems(files: Files) -> Iterator[Problem]:
+def problems_of(files: Files) -> Iterator[Problem]:
+    """139 exercises, in the order of their names. Raises DataError naming the file in the archive."""
     facts = _facts(files)
     for slug in sorted({path.split("/")[2] for path in files if path.startswith(f"{_FOLDER}/")} - OMITTED):
         yield _problem(slug, files, facts.get(slug, Facts()))
@@ -102,18 +98,11 @@ def _problem(slug: str, files: Files, facts: Facts) -> Problem:
     solution = text_of(files, f"{folder}/.meta/example.py")
     test = f"{folder}/{module}_test.py"
     helper = f"{folder}/{_HELPERS}.py"
-    helpers = {_HELPERS: text_of(files, helper)} if helper in files else {}
+    helpers = ((_HELPERS, text_of(files, helper)),) if helper in files else ()
     tests = module_tests(text_of(files, test), module, test, helpers=helpers)
     texts = [text_of(files, path).strip() for name in _TEXTS if (path := f"{folder}/.docs/{name}") in files]
-    public = PublicProblem(
-        f"exercism/{slug}",
-        task("\n\n".join(texts), f"{module}.py", stub),
-        tests.names[0],
-        kind="module",
-        names=tests.names[1:],
-        file=f"{module}.py",
-        given=stub,
-    )
+    file = f"{module}.py"
+    public = tests.problem(f"exercism/{slug}", task("\n\n".join(texts), file, stub), file, stub)
     return Problem(public, TestSet(tests.source, SECONDS), solution, facts=facts)
 
 

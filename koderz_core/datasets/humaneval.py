@@ -120,12 +120,7 @@ def _textual_start(prompt: str, entry_point: str) -> int | None:
     return prompt.count("\n", 0, definition.start()) if definition else None
 
 
-def load_humaneval_plus(settings: Settings) -> Dataset:
-    """All 164 problems with all inputs. Raises DataError, as ``load_humaneval``."""
-    return load_published("humaneval+", settings, _plus_problem)
-
-
-def load_humaneval_plus_mini(settings: Settings) -> Dataset:
+def load_humaneval_plus_mini(name: str, settings: Settings) -> Dataset:
     """All 164 problems with few inputs. Raises DataError, as ``load_humaneval``.
 
     The file lacks base tests. They are those of the packaged problems, which equal those of HumanEval+.
@@ -141,14 +136,15 @@ def load_humaneval_plus_mini(settings: Settings) -> Dataset:
             )
         return _with_plus(row, tests[row.task_id])
 
-    return load_published("humaneval+mini", settings, problem)
+    return load_published(name, settings, problem)
 
 
 class _PlusRow(PlusRow, frozen=True):
     test: str
 
 
-def _plus_problem(line: bytes) -> Problem:
+def plus_problem_of(line: bytes) -> Problem:
+    """The problem of a line of HumanEval+, with all inputs. Raises DataError naming the field."""
     row = row_of(line, _PlusRow)
     return _with_plus(row, row.test)
 

@@ -51,13 +51,13 @@ if __name__ == "__main__":
 """
 
 
-def load_humaneval_stdin(settings: Settings) -> Dataset:
+def load_humaneval_stdin(name: str, settings: Settings) -> Dataset:
     """The problems that have enough cases. Raises DataError, as ``load_humaneval``."""
     made = [_wrapped(problem) for problem in load_humaneval(settings).problems]
     problems = tuple(problem for problem in made if isinstance(problem, Problem))
     left_out = tuple(problem for problem in made if isinstance(problem, LeftOut))
     sha256 = hashlib.sha256(msgspec.json.encode(to_hash(problems))).hexdigest()
-    return Dataset(DatasetOrigin(NAME, sha256, "MIT"), problems, left_out)
+    return Dataset(DatasetOrigin(name, sha256, "MIT"), problems, left_out)
 
 
 def _wrapped(problem: Problem) -> Problem | LeftOut:

@@ -17,7 +17,7 @@ import msgspec
 from koderz_core.config import Settings
 from koderz_core.datasets.archives import contents_sha256
 from koderz_core.datasets.asserts import names_in, statements
-from koderz_core.datasets.humaneval import load_humaneval_plus, preamble_of
+from koderz_core.datasets.humaneval import plus_problem_of, preamble_of
 from koderz_core.datasets.lines import row_of
 from koderz_core.datasets.sources import load_published
 from koderz_core.errors import DataError
@@ -31,43 +31,8 @@ BEYOND_CORRECTION = frozenset(
 """Measured with the limits of EvalPlus: 31, 39, 55, 63 and 127 are too slow, the others also return wrong answers."""
 _LATER: Mapping[int, tuple[int, ...]] = {
     1: (
-        0,
-        3,
-        5,
-        7,
-        9,
-        12,
-        14,
-        17,
-        18,
-        22,
-        26,
-        27,
-        28,
-        29,
-        31,
-        36,
-        37,
-        42,
-        47,
-        48,
-        66,
-        73,
-        74,
-        76,
-        83,
-        85,
-        93,
-        95,
-        99,
-        108,
-        115,
-        124,
-        125,
-        127,
-        134,
-        140,
-        151,
+        *(0, 3, 5, 7, 9, 12, 14, 17, 18, 22, 26, 27, 28, 29, 31, 36, 37, 42, 47),
+        *(48, 66, 73, 74, 76, 83, 85, 93, 95, 99, 108, 115, 124, 125, 127, 134, 140, 151),
     ),
     2: (10, 16, 40, 69, 88, 91, 107, 118, 141, 146, 157),
     3: (19, 33, 39, 64, 77, 80, 81, 131, 138, 144, 154),
@@ -81,14 +46,10 @@ FIRST_FAILURES = {number: place for place, numbers in _LATER.items() for number 
 """The place of the first assert that the faulty program fails, from 0, by problem; 0 for all other problems."""
 
 
-def load_humanevalfix(settings: Settings) -> Dataset:
-    """All 164 problems with HumanEval's tests. Raises DataError naming file, line and field."""
-    return load_published("humanevalfix", settings, _problem)
-
-
-def load_humanevalfix_plus(settings: Settings) -> Dataset:
-    """All 164 problems with HumanEval's tests and EvalPlus' inputs. Raises DataError as ``load_humanevalfix``."""
-    fix, plus = load_humanevalfix(settings), load_humaneval_plus(settings)
+def load_humanevalfix_plus(name: str, settings: Settings) -> Dataset:
+    """All 164 problems with HumanEval's tests and EvalPlus' inputs. Raises DataError naming file, line and field."""
+    fix = load_published("humanevalfix", settings, problem_of)
+    plus = load_published("humaneval+", settings, plus_problem_of)
     # By number and name: several problems of HumanEval have functions of the same name.
     inputs = {(_number(problem), problem.public.entry_point): problem for problem in plus.problems}
     known = [(problem, inputs.get((_number(problem), problem.public.entry_point))) for problem in fix.problems]
@@ -101,13 +62,13 @@ def load_humanevalfix_plus(settings: Settings) -> Dataset:
     problems = tuple(_with_plus(problem, more) for problem, more in known if more)
     sha256 = contents_sha256({dataset.origin.name: dataset.origin.sha256.encode() for dataset in (fix, plus)})
     licence = f"{fix.origin.licence}, {plus.origin.licence}"
-    return Dataset(DatasetOrigin("humanevalfix+", sha256, licence), problems)
+    return Dataset(DatasetOrigin(name, sha256, licence), problems)
 
 
-def load_humanevalfix_plus_tests(settings: Settings) -> Dataset:
+def load_humanevalfix_plus_tests(name: str, settings: Settings) -> Dataset:
     """As ``load_humanevalfix_plus``, and the text of each problem shows a base test that the faulty program fails."""
-    plus = load_humanevalfix_plus(settings)
-    return Dataset(replace(plus.origin, name="humanevalfix+tests"), tuple(map(_with_test, plus.problems)))
+    plus = load_humanevalfix_plus(name, settings)
+    return Dataset(plus.origin, tuple(map(_with_test, plus.problems)))
 
 
 class _Row(msgspec.Struct, frozen=True):
@@ -121,7 +82,8 @@ class _Row(msgspec.Struct, frozen=True):
     failure_symptoms: str = ""
 
 
-def _problem(line: bytes) -> Problem:
+def problem_of(line: bytes) -> Problem:
+    """The problem of a line, with HumanEval's tests. Raises DataError naming the field."""
     row = row_of(line, _Row, frozenset({"bug_type", "failure_symptoms"}))
     preamble = preamble_of(row.prompt, row.entry_point)
     if preamble is None:

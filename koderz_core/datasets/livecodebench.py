@@ -15,7 +15,6 @@ from typing import Any
 
 import msgspec
 
-from koderz_core.config import Settings
 from koderz_core.datasets.lines import row_of
 from koderz_core.datasets.programs import (
     LINES,
@@ -26,9 +25,8 @@ from koderz_core.datasets.programs import (
     output_tests,
     program_problem,
 )
-from koderz_core.datasets.sources import load_published
 from koderz_core.errors import DataError
-from koderz_core.records import Dataset, Facts, LeftOut, Problem, TestSet
+from koderz_core.records import Facts, LeftOut, Problem, TestSet
 
 NAME = "livecodebench"
 SECONDS = 6.0
@@ -37,11 +35,6 @@ MOST_UNPACKED_BYTES = 64 << 20
 _FUNCTIONAL = "functional"
 _TEXT_CODES = {"UNICODE", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"}
 _OTHER_CODES = {"PROTO", "FRAME", "MEMOIZE", "PUT", "BINPUT", "LONG_BINPUT", "STOP"}
-
-
-def load_livecodebench(settings: Settings) -> Dataset:
-    """The problems of the file that the user placed. Raises DataError naming file, line and field."""
-    return load_published(NAME, settings, _problem)
 
 
 class _Row(msgspec.Struct, frozen=True):
@@ -66,7 +59,8 @@ class _Test(msgspec.Struct, frozen=True):
     testtype: str
 
 
-def _problem(line: bytes) -> Problem | LeftOut:
+def problem_of(line: bytes) -> Problem | LeftOut:
+    """The problem of a line of the file that the user placed. Raises DataError naming the field."""
     row = row_of(line, _Row, _MAY_BE_EMPTY)
     public = _tests(row.public_test_cases, "public_test_cases")
     every = [*public, *_tests(_unpacked(row.private_test_cases), "private_test_cases")]

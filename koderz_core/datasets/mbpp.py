@@ -13,13 +13,11 @@ from collections.abc import Sequence
 
 import msgspec
 
-from koderz_core.config import Settings
 from koderz_core.datasets.asserts import check_source, has_float, names_in, one_assert, statements
 from koderz_core.datasets.evalplus import NEED_ARGUMENTS, PlusRow, with_like
 from koderz_core.datasets.lines import row_of
-from koderz_core.datasets.sources import load_published
 from koderz_core.errors import DataError
-from koderz_core.records import Dataset, PlusTests, Problem, PublicProblem, TestSet
+from koderz_core.records import PlusTests, Problem, PublicProblem, TestSet
 
 MODULES = ("math", "sys")
 """Modules that asserts of MBPP+ use. Mbpp/120, 293, 596 and 742 do not import them."""
@@ -49,14 +47,6 @@ Source: evalplus 0.3.1, data/mbpp.py.
 _TYPES_OF = {number: name for name, numbers in TYPES.items() for number in numbers}
 
 
-def load_mbpp(settings: Settings) -> Dataset:
-    """The problems of ``mbpp.jsonl`` (974) or of ``mbpp-hf.jsonl.gz`` (964); a problem has the same id in both.
-
-    Raises DataError naming the file, the line and the field.
-    """
-    return load_published("mbpp", settings, _problem)
-
-
 class _Row(msgspec.Struct, frozen=True):
     task_id: int | str
     text: str
@@ -65,7 +55,11 @@ class _Row(msgspec.Struct, frozen=True):
     test_setup_code: str = ""
 
 
-def _problem(line: bytes) -> Problem:
+def problem_of(line: bytes) -> Problem:
+    """The problem of a line of ``mbpp.jsonl`` (974) or ``mbpp-hf.jsonl.gz`` (964); it has the same id in both.
+
+    Raises DataError naming the field.
+    """
     row = row_of(line, _Row, frozenset({"test_setup_code"}))
     asserts = [one_assert(text, "test_list") for text in row.test_list]
     if not asserts:
@@ -114,14 +108,8 @@ ORACLES = {
     **dict.fromkeys(("check_str", "text_match_three", "text_starta_endb"), "some"),
     **dict.fromkeys(
         (
-            "similar_elements",
-            "find_char_long",
-            "common_in_nested_lists",
-            "extract_singly",
-            "larg_nnum",
-            "intersection_array",
-            "find_dissimilar",
-            "Diff",
+            *("similar_elements", "find_char_long", "common_in_nested_lists", "extract_singly"),
+            *("larg_nnum", "intersection_array", "find_dissimilar", "Diff"),
         ),
         "set",
     ),
@@ -133,20 +121,15 @@ ORACLES = {
 """By entry point; see ``evalplus_comparison``. Source: evalplus 0.3.1, eval/_special_oracle.py and eval/__init__.py."""
 
 
-def load_mbpp_plus(settings: Settings) -> Dataset:
-    """The problems of the downloaded file.
-
-    A prompt is a docstring with one assert, which names the function. The asserts of the file are the base tests.
-    Raises DataError naming the file, the line and the field.
-    """
-    return load_published("mbpp+", settings, _plus_problem)
-
-
 class _PlusRow(PlusRow, frozen=True):
     assertion: str
 
 
-def _plus_problem(line: bytes) -> Problem:
+def plus_problem_of(line: bytes) -> Problem:
+    """The problem of a line of MBPP+. The asserts of the file are the base tests. Raises DataError naming the field.
+
+    A prompt is a docstring with one assert, which names the function.
+    """
     row = row_of(line, _PlusRow)
     public = PublicProblem(row.task_id, row.prompt, row.entry_point)
     number = int(digits[0]) if (digits := re.search(r"[0-9]{1,9}$", row.task_id)) else -1

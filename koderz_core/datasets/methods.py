@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import ast
 import inspect
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -16,6 +16,7 @@ from koderz_core.datasets import cases, pytest_shim
 from koderz_core.datasets.asserts import statements
 from koderz_core.datasets.module_imports import PYTEST, Imports, free_names
 from koderz_core.errors import DataError
+from koderz_core.records import PublicProblem
 
 _PYTEST_NAMES = {"raises", "approx", "mark.parametrize", "mark.skip"}
 _OPERATORS: dict[type[ast.cmpop], str] = {
@@ -39,37 +40,29 @@ class ModuleTests:
     source: str
     names: tuple[str, ...]
 
+    def problem(self, name: str, prompt: str, file: str, given: str) -> PublicProblem:
+        """The problem called ``name`` of writing the tested file, from the code ``given``."""
+        first, *names = self.names
+        return PublicProblem(name, prompt, first, kind="module", names=tuple(names), file=file, given=given)
 
+
+@lru_cache(256)  # pages load a dataset for each input of a user; ClassEval and Exercism need seconds to be read
 def module_tests(
     test_file: str,
     module: str,
     field: str = "test",
     *,
-    helpers: Mapping[str, str] | None = None,
-    packages: Collection[str] = (),
-    names: Collection[str] = (),
+    helpers: tuple[tuple[str, str], ...] = (),
+    packages: frozenset[str] = frozenset(),
+    names: tuple[str, ...] = (),
 ) -> ModuleTests:
     """The tests of a module, from the text of a file with ``unittest.TestCase`` classes or with pytest functions.
 
-    ``helpers``: the sources of further modules that the file imports names from. ``packages``: packages outside the
-    standard library that it may import. ``names``: names of the module that the tests may use without importing them.
-    Raises DataError naming the field if the file is not Python, uses nothing of the module, has no test, or needs a
-    part of pytest that koderz does not have.
+    ``helpers``: the names and sources of further modules that the file imports names from. ``packages``: packages
+    outside the standard library that it may import. ``names``: names of the module that the tests may use without
+    importing them. Raises DataError naming the field if the file is not Python, uses nothing of the module, has no
+    test, or needs a part of pytest that koderz does not have.
     """
-    return _module_tests(
-        test_file, module, field, tuple((helpers or {}).items()), frozenset(packages), tuple(dict.fromkeys(names))
-    )
-
-
-@lru_cache(256)  # pages load a dataset for each input of a user; ClassEval and Exercism need seconds to be read
-def _module_tests(
-    test_file: str,
-    module: str,
-    field: str,
-    helpers: tuple[tuple[str, str], ...],
-    packages: frozenset[str],
-    names: tuple[str, ...],
-) -> ModuleTests:
     imports = Imports(module, field, dict(helpers), packages)
     tree = imports.replace(ast.Module([node for node in statements(test_file, field) if not _is_main(node)], []))
     methods, functions = methods_of(tree), functions_of(tree)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Annotated
 
 from pydantic import Field
@@ -12,7 +13,7 @@ from koderz_core.datasets.asserts import statements
 from koderz_core.datasets.methods import ModuleTests, module_tests
 from koderz_core.datasets.own_fields import CommonRow, Complaint, SomeText, Text, require
 from koderz_core.errors import DataError
-from koderz_core.records import Problem, PublicProblem, TestSet
+from koderz_core.records import Problem, TestSet
 
 _CURE = "write the text of a test file for unittest or pytest; the tests must import names from the model's file"
 
@@ -58,15 +59,8 @@ def module_of(row: ModuleRow) -> Problem:
     """The problem of a row without faults."""
     tests = _tests(row)
     first = row.entry_point or tests.names[0]
-    public = PublicProblem(
-        row.task_id,
-        _task(row),
-        first,
-        kind="module",
-        names=tuple(name for name in tests.names if name != first),
-        file=row.file,
-        given=row.given,
-    )
+    ordered = replace(tests, names=(first, *(name for name in tests.names if name != first)))
+    public = ordered.problem(row.task_id, _task(row), row.file, row.given)
     solution = row.canonical_solution if row.canonical_solution.strip() else ""
     return Problem(public, TestSet(tests.source), solution, facts=row.facts)
 

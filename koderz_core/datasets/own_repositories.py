@@ -23,7 +23,7 @@ from koderz_core.datasets.repository_files import (
     texts_of,
     touched,
 )
-from koderz_core.errors import DataError
+from koderz_core.errors import DataError, listed
 from koderz_core.patches import PatchError, apply_patch
 from koderz_core.records import Problem, PublicProblem, Repository, SourceTree, TestSet
 from koderz_core.records.trees import is_open, is_plain_path
@@ -167,5 +167,4 @@ def _is_in(test: str, tree: SourceTree, known: AbstractSet[str]) -> bool:
 
 
 def _listed(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(repr(name[:120]) for name in names[:_SHOWN]) + more
+    return listed([repr(name[:120]) for name in names], _SHOWN)

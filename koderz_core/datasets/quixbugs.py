@@ -9,29 +9,22 @@ from __future__ import annotations
 
 import ast
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from koderz_core.config import Settings
 from koderz_core.datasets.archives import Files, text_of
 from koderz_core.datasets.asserts import Renaming, check_source, names_in, statements
 from koderz_core.datasets.humanevalfix import task
-from koderz_core.datasets.sources import load_archive
 from koderz_core.errors import DataError
-from koderz_core.records import Dataset, Problem, PublicProblem, TestSet
+from koderz_core.records import Problem, PublicProblem, TestSet
 
 SLOW = {"knapsack": 6404180, "levenshtein": "amanaplanacanalpanama"}
 """The first argument of a case that the publisher's own tests skip, because the corrected program takes minutes."""
-Case = tuple[list[Any], Any]  # Any: arguments and answers of any program
 _NODE = "python_testcases/node.py"
 
 
-def load_quixbugs(settings: Settings) -> Dataset:
-    """All 40 problems. Raises DataError naming the archive and the file in it."""
-    return load_archive("quixbugs", settings, _problems)
-
-
-def _problems(files: Files) -> Iterator[Problem]:
+def problems_of(files: Files) -> Iterator[Problem]:
+    """All 40 problems. Raises DataError naming the file in the archive."""
     names = sorted(path.split("/")[1].removesuffix(".py") for path in files if path.startswith("python_programs/"))
     for name in names:
         yield _problem(name, files)
@@ -66,32 +59,19 @@ def _asserts(name: str, text: str) -> Iterator[str]:
         except (ValueError, TypeError, RecursionError) as error:
             raise DataError(f"file json_testcases/{name}.json, line {number} is not a test case: {error}") from error
         if not (name in SLOW and arguments[:1] == [SLOW[name]]):
-            yield f"assert {COMPARISONS.get(name, _equal)(call, answer, arguments)}"
+            yield f"assert {_comparison(name, call, answer, arguments)}"
 
 
-def _equal(call: str, answer: object, _arguments: object) -> str:
+def _comparison(name: str, call: str, answer: Any, arguments: Any) -> str:  # Any: of any program
+    """As the publisher's own tests compare."""
+    match name:
+        case "flatten" | "kheapsort":
+            return f"list({call}) == {answer!r}"
+        case "hanoi":
+            return f"{call} == {[tuple(step) for step in answer]!r}"
+        case "sqrt":
+            return f"abs({call} - {answer!r}) <= {arguments[-1]!r}"
     return f"{call} == {answer!r}"
-
-
-def _items(call: str, answer: object, _arguments: object) -> str:
-    return f"list({call}) == {answer!r}"
-
-
-def _steps(call: str, answer: Any, _arguments: object) -> str:
-    return f"{call} == {[tuple(step) for step in answer]!r}"
-
-
-def _near(call: str, answer: object, arguments: Any) -> str:
-    return f"abs({call} - {answer!r}) <= {arguments[-1]!r}"
-
-
-COMPARISONS: Mapping[str, Callable[[str, Any, Any], str]] = {
-    "flatten": _items,
-    "kheapsort": _items,
-    "hanoi": _steps,
-    "sqrt": _near,
-}
-"""The comparisons of the publisher's own tests that differ from ``==``."""
 
 
 def _inlined(body: Iterable[ast.stmt], function: str) -> Iterator[ast.stmt]:

@@ -19,7 +19,7 @@ from koderz_core.config import Settings
 from koderz_core.datasets.archives import Files, contents_sha256, read_archive
 from koderz_core.datasets.lines import all_of, problems_in
 from koderz_core.download import alone, download
-from koderz_core.errors import DataError, DownloadError, OfflineError
+from koderz_core.errors import DataError, DownloadError, OfflineError, listed
 from koderz_core.files import sha256_of
 from koderz_core.input_files import read_unpacked
 from koderz_core.records import Dataset, DatasetOrigin, LeftOut, Problem
@@ -347,12 +347,12 @@ def require_libraries(problems: Sequence[Problem]) -> None:
     if not without:
         return
     times = Counter(name for names in without.values() for name in names)
-    listed = ", ".join(f"{name} ({number})" for name, number in times.most_common())
+    counted = ", ".join(f"{name} ({number})" for name, number in times.most_common())
     raise DataError(
         f"The sandbox lacks libraries for {len(without)} of the {len(problems)} selected problems. Missing libraries, "
-        f"with the number of problems in brackets: {listed}. The sandbox has only Python's standard library, so pip "
-        f"install does not help. To continue, omit these problems from your selection: {_some(list(without))}. "
-        "`koderz list-problems` shows the libraries that each problem needs."
+        f"with the number of problems in brackets: {counted}. The sandbox has only Python's standard library, so pip "
+        "install does not help. To continue, omit these problems from your selection: "
+        f"{listed(list(without), _SHOWN)}. `koderz list-problems` shows the libraries that each problem needs."
     )
 
 
@@ -365,8 +365,3 @@ def _require_modules(problems: Sequence[Problem]) -> None:
             f"{blocked[0].id}: {blocked[0].obstacle}. Install these modules (for pytest: pip install "
             "'koderz[repositories]'), or select only problems that koderz can grade: --problems gradable."
         )
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more

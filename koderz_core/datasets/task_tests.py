@@ -37,7 +37,7 @@ def task_tests(tests: str, name: str, file: PurePath, given: str) -> ModuleTests
         read = _Imports(file).visit(ast.Module(statements(tests, name), []))
         defined = _defined(given)
         tree = ast.fix_missing_locations(ast.Module(_as_functions(read.body, module_name(file), defined), []))
-        found = module_tests(ast.unparse(tree), module_name(file), name, names=defined)
+        found = module_tests(ast.unparse(tree), module_name(file), name, names=tuple(defined))
         return replace(found, names=_functions_first(found.names, defined))
     except DataError as fault:
         raise DataError(f"The tests cannot be read: {str(fault).removeprefix('field ')}. {FORMS}") from fault

@@ -29,13 +29,12 @@ from koderz_core.events.kinds import (
     TurnSpoken,
     Why,
 )
-from koderz_core.events.lines import SCHEMA_VERSION, UPCASTERS, Entry, decode, encode, texts_of
+from koderz_core.events.lines import SCHEMA_VERSION, Entry, decode, encode, texts_of
 from koderz_core.records.steps import Considered
 
 __all__ = [
     "KINDS",
     "SCHEMA_VERSION",
-    "UPCASTERS",
     "AllowanceSet",
     "BenchmarkClosed",
     "BenchmarkDecided",

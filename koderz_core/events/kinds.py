@@ -2,15 +2,9 @@
 
 A journal holds each long text once, as ``text_stored``; other events name it by its SHA-256.
 
-To add a kind of event, edit at most four places (``tests/store/test_adding_an_event.py`` adds one):
-
-1. this file: the record with its ``kind``, and a line in ``Event``, or in ``Note`` if strategies write it,
-2. ``events/__init__.py``: its export,
-3. the code that writes it: ``Context.note`` in a strategy, or the runner,
-4. ``CHANGES`` in ``store/ingest.py``: its rows in the index, if any. A row of ``notes`` is part of its experiment.
-
-Everything else reads the record: the journal's encoding, the live tail, verification and bundles. Bundles mask every
-field that is not of type ``Text`` and not in ``bundles/privacy.py``. A line in the terminal or a memory is optional.
+The guide to the architecture lists the four places of a new kind ("Where to add a feature"). Everything else reads the
+record: the journal's encoding, the live tail, verification and bundles. Bundles mask every field that is not of type
+``Text`` and not in ``bundles/privacy.py``. A row of ``notes`` in the index is part of its experiment.
 """
 
 from __future__ import annotations

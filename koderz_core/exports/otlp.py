@@ -10,9 +10,8 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
-from koderz_core.exports import genai_conventions as names
 from koderz_core.exports.recording import Recording
-from koderz_core.exports.spans import TraceSpan, spans_of
+from koderz_core.exports.spans import GEN_AI_VERSION, TraceSpan, spans_of
 from koderz_core.otlp import Fields, encoded, nanoseconds
 from koderz_core.report.dump import DumpFile
 
@@ -40,9 +39,9 @@ def traces_data(spans: Sequence[TraceSpan], encode: Encode = bytes.hex) -> Field
     """The message TracesData with these spans. ``encode``: writes ids as text."""
     scope = {
         "name": "koderz",
-        "attributes": encoded({names.CONVENTIONS: f"OpenTelemetry GenAI {names.GEN_AI_VERSION}"}),
+        "attributes": encoded({"koderz.conventions": f"OpenTelemetry GenAI {GEN_AI_VERSION}"}),
     }
-    resource = encoded({names.SERVICE_NAME: "koderz"})
+    resource = encoded({"service.name": "koderz"})
     scope_spans = [{"scope": scope, "spans": [_span(span, encode) for span in spans]}]
     return {"resourceSpans": [{"resource": {"attributes": resource}, "scopeSpans": scope_spans}]}
 

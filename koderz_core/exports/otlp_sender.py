@@ -95,10 +95,6 @@ def _messages() -> ModuleType:
     return module
 
 
-def _base64(value: bytes) -> str:
-    return b64encode(value).decode()
-
-
 @dataclass(frozen=True, slots=True)
 class _Request:
     """One batch on its way. ``accepted``: the spans of earlier batches."""
@@ -113,7 +109,7 @@ class _Request:
         from google.protobuf.json_format import ParseDict  # noqa: PLC0415 (optional, heavy)
 
         request = self.messages.ExportTraceServiceRequest()
-        body = ParseDict(traces_data(batch, _base64), request).SerializeToString()
+        body = ParseDict(traces_data(batch, lambda value: b64encode(value).decode()), request).SerializeToString()
         answer, content = self._answer(body, pause)
         if answer.status_code != HTTPStatus.OK:
             raise self._refused(answer, content)

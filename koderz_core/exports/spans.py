@@ -1,6 +1,11 @@
 """The spans of an experiment: one trace with the experiment as root, its steps, and their calls and tests.
 
-Ids are hashes of what a span stands for, so exporting an experiment again gives the same spans.
+Ids are hashes of what a span stands for, so exporting an experiment again gives the same spans. The names of attributes
+and events: ``gen_ai.*`` and ``error.type`` are of the OpenTelemetry semantic conventions for generative AI, version
+``GEN_AI_VERSION`` (https://github.com/open-telemetry/semantic-conventions-genai, in development: a later version may
+rename them). ``openinference.*``, ``input.*`` and ``output.*`` are of OpenInference
+(https://github.com/Arize-ai/openinference/blob/main/spec/semantic_conventions.md), which Phoenix and MLflow need for
+the kind of a span, and for the input and output that lists of traces show. ``koderz.*``: this module.
 """
 
 from __future__ import annotations
@@ -11,7 +16,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from koderz_core.exports import genai_conventions as names
 from koderz_core.exports.recording import Recording, Transcript
 from koderz_core.otlp import Attribute, Attributes
 from koderz_core.prompts.markdown import fenced
@@ -19,6 +23,8 @@ from koderz_core.records import Configuration, Verdict
 from koderz_core.records.notes import NoteRow
 from koderz_core.records.plans import IMPORTED
 from koderz_core.records.rows import CallRow, ExperimentRow, IterationRow, ScoreRow, Step
+
+GEN_AI_VERSION = "0.1.0"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,18 +61,19 @@ def spans_of(recording: Recording, configuration: Configuration, label: str, tra
     start = min((at for at in starts if at is not None), default=recording.provenance.opened_at)
     end = row.finished_at
     attributes: dict[str, Attribute | None] = {
-        names.OPERATION_NAME: names.INVOKE_AGENT,
-        names.AGENT_NAME: label,
-        names.SPAN_KIND: names.AGENT,
-        names.INPUT_VALUE: _task(recording, row.problem),
-        names.OUTPUT_VALUE: _fenced(transcript.program),
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.agent.name": label,
+        "openinference.span.kind": "AGENT",
+        "input.value": _task(recording, row.problem),
+        "output.value": _fenced(transcript.program),
         **_facts(recording, configuration, row),
-        names.ERROR_TYPE: names.OTHER_ERROR if row.outcome == "error" else None,
-        names.DURATION_UNKNOWN: True if end is None or row.seconds is None else None,
+        "error.type": "_OTHER" if row.outcome == "error" else None,
+        # The span has no length because its duration was not recorded.
+        "koderz.duration_unknown": True if end is None or row.seconds is None else None,
     }
     error = (row.error or "error") if row.outcome == "error" else None
     events = tuple(_evaluation(row, start if end is None else end))
-    name = f"{names.INVOKE_AGENT} {label}"
+    name = f"invoke_agent {label}"
     end = start if end is None else max(end, start)
     root = TraceSpan(trace.id, trace.root, None, name, "internal", start, end, attributes, error, events)
     return [root, *inner]
@@ -80,20 +87,20 @@ def _task(recording: Recording, problem: str) -> str:
 
 def _facts(recording: Recording, configuration: Configuration, row: ExperimentRow) -> Attributes:
     return {
-        names.VERSION: recording.provenance.koderz_version,
-        names.BENCHMARK: recording.provenance.name or recording.plan.id,
-        names.BENCHMARK_ID: recording.plan.id,
-        names.DATASET: recording.plan.dataset.name,
-        names.PROBLEM: row.problem,
-        names.REPEAT: row.repeat,
-        names.EXPERIMENT: row.id,
-        names.CONFIGURATION: configuration.id,
-        names.STRATEGY: configuration.strategy,
-        names.PARAMETERS: _json(dict(configuration.parameters)),
-        names.OUTCOME: row.outcome,
-        names.STOP_REASON: row.reason,
-        names.SCRIPTED: row.scripted,
-        names.COST_USD: row.cost_usd,
+        "koderz.version": recording.provenance.koderz_version,
+        "koderz.benchmark": recording.provenance.name or recording.plan.id,
+        "koderz.benchmark.id": recording.plan.id,
+        "koderz.dataset": recording.plan.dataset.name,
+        "koderz.problem": row.problem,
+        "koderz.repeat": row.repeat,
+        "koderz.experiment": row.id,
+        "koderz.configuration.id": configuration.id,
+        "koderz.strategy": configuration.strategy,
+        "koderz.parameters": _json(dict(configuration.parameters)),
+        "koderz.outcome": row.outcome,
+        "koderz.stop_reason": row.reason,
+        "koderz.scripted": row.scripted,
+        "koderz.cost_usd": row.cost_usd,
     }
 
 
@@ -105,13 +112,13 @@ def _evaluation(row: ExperimentRow, at: float) -> Iterator[SpanEvent]:
     passed, total = held_out if row.score_kind == "held_out" else (row.gate_tests_passed, row.gate_tests_total)
     solved = row.outcome == "solved"
     yield SpanEvent(
-        names.EVALUATION_EVENT,
+        "gen_ai.evaluation.result",
         at,
         {
-            names.EVALUATION_NAME: row.score_kind,
-            names.EVALUATION_SCORE: 1.0 if solved else 0.0,
-            names.EVALUATION_LABEL: "pass" if solved else "fail",
-            names.EVALUATION_EXPLANATION: None if total is None else f"{passed} of {total} tests passed",
+            "gen_ai.evaluation.name": row.score_kind,
+            "gen_ai.evaluation.score.value": 1.0 if solved else 0.0,
+            "gen_ai.evaluation.score.label": "pass" if solved else "fail",
+            "gen_ai.evaluation.explanation": None if total is None else f"{passed} of {total} tests passed",
         },
     )
 
@@ -135,12 +142,12 @@ class _Trace:
         text = step.note.text if step.note else _fenced(self._transcript.text(step.program))
         at = step.note.at if step.note else 0.0  # used only without calls and tests, and then there is a note
         attributes: Attributes = {
-            names.SPAN_KIND: names.CHAIN,
-            names.STEP: step.kind,
-            names.STEP_NUMBER: step.number,
+            "openinference.span.kind": "CHAIN",
+            "koderz.step": step.kind,
+            "koderz.step.number": step.number,
             **(_note(step.note) if step.note else {}),
-            names.OUTPUT_VALUE: text,
-            names.COST_USD: step.cost_usd,
+            "output.value": text,
+            "koderz.cost_usd": step.cost_usd,
         }
         start = min((span.start for span in inner), default=at)
         end = max((span.end for span in inner), default=at)
@@ -163,10 +170,10 @@ class _Trace:
         known = bool(rest) and not self._imported
         model = rest if known else call.model
         attributes: Attributes = {
-            names.OPERATION_NAME: names.CHAT,
-            names.PROVIDER_NAME: provider if known else "unknown",
-            names.REQUEST_MODEL: model,
-            names.SPAN_KIND: names.LLM,
+            "gen_ai.operation.name": "chat",
+            "gen_ai.provider.name": provider if known else "unknown",
+            "gen_ai.request.model": model,
+            "openinference.span.kind": "LLM",
             **_request(call),
             **_response(call),
             **self._messages(call),
@@ -174,7 +181,7 @@ class _Trace:
         own = self._span_id("call", call.ordinal, call.attempt)
         end = call.at + (call.seconds or 0.0)
         error = (call.message or call.state) if call.state in ("failed", "interrupted") else None
-        return TraceSpan(self.id, own, parent, f"{names.CHAT} {model}", "client", call.at, end, attributes, error)
+        return TraceSpan(self.id, own, parent, f"chat {model}", "client", call.at, end, attributes, error)
 
     def _messages(self, call: CallRow) -> Attributes:
         sent = [_message(role, content) for role, content in self._transcript.messages(call)]
@@ -182,8 +189,8 @@ class _Trace:
         # The reason is deprecated here, but receivers of earlier conventions refuse the message without it.
         written = None if answer is None else {**_message("assistant", answer), "finish_reason": _finish(call)}
         return {
-            names.INPUT_MESSAGES: _json(sent) if sent else None,
-            names.OUTPUT_MESSAGES: None if written is None else _json([written]),
+            "gen_ai.input.messages": _json(sent) if sent else None,
+            "gen_ai.output.messages": None if written is None else _json([written]),
         }
 
     def _gate(self, iteration: IterationRow, parent: bytes) -> TraceSpan:
@@ -193,12 +200,12 @@ class _Trace:
 
     def _score(self, score: ScoreRow, tests: str, verdict: Verdict, end: float) -> TraceSpan:
         program = self._transcript.details.programs[score.code]
-        attributes = {**_tests(tests, verdict, program), names.RETURNED: score.returned}
+        attributes = {**_tests(tests, verdict, program), "koderz.program.returned": score.returned}
         own = self._span_id("score", tests, score.code)
         return self._tool(own, self.root, end - verdict.seconds, end, attributes)
 
     def _tool(self, own: bytes, parent: bytes, start: float, end: float, attributes: Attributes) -> TraceSpan:
-        name = f"{names.EXECUTE_TOOL} {attributes[names.TOOL_NAME]}"
+        name = f"execute_tool {attributes['gen_ai.tool.name']}"
         return TraceSpan(self.id, own, parent, name, "internal", start, end, attributes)
 
     def _span_id(self, *of: object) -> bytes:
@@ -206,41 +213,41 @@ class _Trace:
 
 
 def _note(note: NoteRow) -> Attributes:
-    return {names.REASON: note.why, names.SPEAKER: note.speaker, names.ROUND: note.round}
+    return {"koderz.step.reason": note.why, "koderz.step.speaker": note.speaker, "koderz.step.round": note.round}
 
 
 def _request(call: CallRow) -> Attributes:
     sampling = call.honoured or call.sampling
     return {
-        names.REQUEST_TEMPERATURE: sampling.temperature,
-        names.REQUEST_EFFORT: sampling.effort or None,
-        names.REQUEST_TOP_P: sampling.top_p,
-        names.REQUEST_MAX_TOKENS: sampling.max_tokens,
-        names.REQUEST_SEED: sampling.seed,
-        names.ROLE: call.role,
-        names.MEMBER: call.member,
-        names.ORDINAL: call.ordinal,
-        names.ATTEMPT: call.attempt,
-        names.TIER: call.tier,
+        "gen_ai.request.temperature": sampling.temperature,
+        "gen_ai.request.reasoning.level": sampling.effort or None,
+        "gen_ai.request.top_p": sampling.top_p,
+        "gen_ai.request.max_tokens": sampling.max_tokens,
+        "gen_ai.request.seed": sampling.seed,
+        "koderz.call.role": call.role,
+        "koderz.call.member": call.member,
+        "koderz.call.ordinal": call.ordinal,
+        "koderz.call.attempt": call.attempt,
+        "koderz.call.tier": call.tier,
     }
 
 
 def _response(call: CallRow) -> Attributes:
-    failure = str(call.status) if call.status else names.OTHER_ERROR
+    failure = str(call.status) if call.status else "_OTHER"
     errors = {"failed": failure, "interrupted": "interrupted"}
     return {
-        names.FINISH_REASONS: [finish] if (finish := _finish(call)) else None,
-        names.TIME_TO_FIRST_CHUNK: call.first_token_seconds,
-        names.INPUT_TOKENS: call.input_tokens,
-        names.OUTPUT_TOKENS: call.output_tokens,
-        names.REASONING_TOKENS: call.reasoning_tokens,
-        names.CACHE_READ_TOKENS: call.cache_read_tokens,
-        names.CACHE_WRITE_TOKENS: call.cache_write_tokens,
-        names.COST_USD: call.cost_usd,
-        names.COST_SOURCE: call.cost_source,
-        names.CALL_STATE: call.state,
-        names.ERROR_TYPE: errors.get(call.state),
-        names.DURATION_UNKNOWN: True if call.seconds is None else None,
+        "gen_ai.response.finish_reasons": [finish] if (finish := _finish(call)) else None,
+        "gen_ai.response.time_to_first_chunk": call.first_token_seconds,
+        "gen_ai.usage.input_tokens": call.input_tokens,
+        "gen_ai.usage.output_tokens": call.output_tokens,
+        "gen_ai.usage.reasoning.output_tokens": call.reasoning_tokens,
+        "gen_ai.usage.cache_read.input_tokens": call.cache_read_tokens,
+        "gen_ai.usage.cache_write.input_tokens": call.cache_write_tokens,
+        "koderz.cost_usd": call.cost_usd,
+        "koderz.cost_source": call.cost_source,
+        "koderz.call.state": call.state,
+        "error.type": errors.get(call.state),
+        "koderz.duration_unknown": True if call.seconds is None else None,
     }
 
 
@@ -262,16 +269,16 @@ def _tests(tests: str, verdict: Verdict | IterationRow, program: str | None) -> 
         "failures": failures,
     }
     return {
-        names.OPERATION_NAME: names.EXECUTE_TOOL,
-        names.TOOL_NAME: f"run_{tests}_tests",
-        names.TOOL_TYPE: names.FUNCTION,
-        names.TOOL_ARGUMENTS: _json({"program": program}),
-        names.TOOL_RESULT: _json(result),
-        names.SPAN_KIND: names.TOOL,
-        names.INPUT_VALUE: _fenced(program),
-        names.TESTS_SUCCEEDED: verdict.passed,
-        names.TESTS_PASSED: verdict.tests_passed,
-        names.TESTS_TOTAL: verdict.tests_total,
+        "gen_ai.operation.name": "execute_tool",
+        "gen_ai.tool.name": f"run_{tests}_tests",
+        "gen_ai.tool.type": "function",
+        "gen_ai.tool.call.arguments": _json({"program": program}),
+        "gen_ai.tool.call.result": _json(result),
+        "openinference.span.kind": "TOOL",
+        "input.value": _fenced(program),
+        "koderz.tests.succeeded": verdict.passed,
+        "koderz.tests.passed": verdict.tests_passed,
+        "koderz.tests.total": verdict.tests_total,
     }
 
 

@@ -14,8 +14,10 @@ from functools import partial
 from itertools import combinations, pairwise
 from random import Random
 
-from koderz_core.forge.text_edits import Edit, EditedModule, Function
+from koderz_core.forge.text_edits import EditedModule
 from koderz_core.grading.mutants import Change, changes_in
+from koderz_core.sandbox.repository.names import Function
+from koderz_core.sandbox.repository.rewriting import Edit
 
 SHORT_FUNCTION = 40
 """Lines of a function in which faults are preferred."""
@@ -63,12 +65,12 @@ class Mutation:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Site:
-    """A possible fault, whose edits are computed only when it is tried."""
+    """A possible fault, whose edits are computed only when it is tried; none if it cannot be made."""
 
     place: Place
     function: Function
     operator: str
-    edits: Callable[[], tuple[Edit, ...] | None]
+    edits: Callable[[], tuple[Edit, ...]]
 
 
 class Mutator:
@@ -133,7 +135,7 @@ def _sites(path: str, module: EditedModule, random: Random) -> Iterator[Site]:
     for change in changes_in(module.tree):
         if found := _place_of(change, functions):
             function, place = found
-            edits = partial(_edits_of, module, change, function)
+            edits = partial(_single, partial(module.edit_of, change, function))
             small.setdefault(place, []).append(Site(place, function, _operator(change), edits))
     for function, place in functions:
         faults = small.get(place, [])
@@ -178,9 +180,9 @@ def _operator(change: Change) -> str:
     return _NAMES.get(type(change.old), "other")
 
 
-def _edits_of(module: EditedModule, change: Change, function: Function) -> tuple[Edit, ...] | None:
-    edit = module.edit_of(change, function)
-    return (edit,) if edit else None
+def _single(find: Callable[[], Edit | None]) -> tuple[Edit, ...]:
+    edit = find()
+    return (edit,) if edit else ()
 
 
 def _bodies(module: EditedModule, function: Function, place: Place) -> Iterator[Site]:
@@ -191,9 +193,9 @@ def _bodies(module: EditedModule, function: Function, place: Place) -> Iterator[
         yield Site(place, function, REMOVED_BODY, partial(_body, module, body, f"{indentation}{text}\n"))
 
 
-def _body(module: EditedModule, body: Sequence[ast.stmt], text: str) -> tuple[Edit, ...] | None:
+def _body(module: EditedModule, body: Sequence[ast.stmt], text: str) -> tuple[Edit, ...]:
     whole = module.without_lines(body[0].lineno, body[-1].end_lineno or body[-1].lineno)
-    return (Edit(whole.start, whole.end, text),) if whole else None
+    return (Edit(whole.start, whole.end, text),)
 
 
 def _branches(module: EditedModule, function: Function, place: Place) -> Iterator[Site]:
@@ -202,18 +204,13 @@ def _branches(module: EditedModule, function: Function, place: Place) -> Iterato
         if isinstance(node, ast.If) and node.orelse:
             yield Site(place, function, "dropped branch", partial(_without_else, module, node))
         elif isinstance(node, ast.For | ast.While | ast.With):
-            yield Site(place, function, "removed block", partial(_without, module, node))
+            yield Site(place, function, "removed block", partial(_single, partial(module.removal, node)))
 
 
-def _without_else(module: EditedModule, node: ast.If) -> tuple[Edit, ...] | None:
+def _without_else(module: EditedModule, node: ast.If) -> tuple[Edit, ...]:
     last = node.body[-1].end_lineno or node.lineno
     edit = module.without_lines(last + 1, node.end_lineno or last)
-    return (edit,) if edit and edit.end > edit.start else None
-
-
-def _without(module: EditedModule, node: ast.stmt) -> tuple[Edit, ...] | None:
-    edit = module.removal(node)
-    return (edit,) if edit else None
+    return (edit,) if edit.end > edit.start else ()
 
 
 def _combined(small: Sequence[Site], random: Random) -> Iterator[Site]:
@@ -226,11 +223,11 @@ def _combined(small: Sequence[Site], random: Random) -> Iterator[Site]:
         yield Site(small[0].place, small[0].function, COMBINED, partial(_joined, [*pair, *third]))
 
 
-def _joined(sites: Sequence[Site]) -> tuple[Edit, ...] | None:
-    """The edits of all sites; None if two of them overlap or one cannot be made."""
+def _joined(sites: Sequence[Site]) -> tuple[Edit, ...]:
+    """The edits of all sites; none if two of them overlap or one cannot be made."""
     edits: list[Edit] = []
     for site in dict.fromkeys(sites):
-        edits += site.edits() or ()
+        edits += site.edits()
     edits.sort()
     apart = all(before.end <= after.start for before, after in pairwise(edits))
-    return tuple(edits) if len(edits) == len(dict.fromkeys(sites)) and apart else None
+    return tuple(edits) if len(edits) == len(dict.fromkeys(sites)) and apart else ()

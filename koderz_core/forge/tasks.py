@@ -101,7 +101,6 @@ class Forge:
     workers: int
     seed: int = 0
     least_failing: int = 2
-    per_function: int = PER_FUNCTION
 
     def tasks(self, report: Report = lambda _progress: None) -> Generator[Task]:
         """All tasks, which are made while they are read; ``report`` is called after each trial. Raises SandboxError.
@@ -117,7 +116,7 @@ class Forge:
                 mutations = [
                     mutation
                     for mutation in group
-                    if made[mutation.place] < self.per_function and missed[mutation.place] < _MISSES
+                    if made[mutation.place] < PER_FUNCTION and missed[mutation.place] < _MISSES
                 ]
                 for mutation, trial in zip(mutations, pool.map(self._trial, mutations), strict=True):
                     tried, usable = tried + 1, usable + (not trial.reason)

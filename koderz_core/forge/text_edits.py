@@ -8,26 +8,17 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from koderz_core.grading.mutants import Change, fingerprint, with_fields
 from koderz_core.python_parser import parse
+from koderz_core.sandbox.repository.names import Function
+from koderz_core.sandbox.repository.rewriting import Edit, Text
 
 _ATOMS = (ast.Name, ast.Constant, ast.Attribute, ast.Call, ast.Subscript, ast.List, ast.Dict, ast.Set, ast.ListComp)
 """Expressions that need no parentheses anywhere."""
-Function = ast.FunctionDef | ast.AsyncFunctionDef
 _HOLE = re.compile(r"\bkoderz_hole_(\d+)_\b")
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Edit:
-    """Bytes ``start`` to ``end`` of a text in UTF-8 become ``text``."""
-
-    start: int
-    end: int
-    text: str
 
 
 class EditedModule:
@@ -36,26 +27,18 @@ class EditedModule:
     def __init__(self, text: str) -> None:
         if "\r" in text:
             raise ValueError("this text contains carriage returns")
-        self.text, self.tree = text, parse(text)
-        self._bytes = text.encode()
-        self._starts = [0, *(found.end() for found in re.finditer(b"\n", self._bytes)), len(self._bytes)]
+        self.tree, self._text = parse(text), Text(text)
 
     def applied(self, edits: Iterable[Edit]) -> str:
         """The text after edits, which must not overlap."""
-        content = self._bytes
-        for edit in sorted(edits, reverse=True):
-            content = content[: edit.start] + edit.text.encode() + content[edit.end :]
-        return content.decode()
+        return self._text.edited(edits)
 
     def print_of(self, function: Function, edits: Iterable[Edit] = ()) -> object:
         """The fingerprint of a function after edits inside it, as ``mutants.fingerprint``; None if it has no syntax."""
-        first = min([function.lineno, *(decorator.lineno for decorator in function.decorator_list)])
-        start, end = self._starts[first - 1], self._starts[function.end_lineno or first]
-        content = self._bytes[start:end]
-        for edit in sorted(edits, reverse=True):
-            content = content[: edit.start - start] + edit.text.encode() + content[edit.end - start :]
+        end = self._text.line_start((function.end_lineno or function.lineno) + 1)
+        content = self._text.edited(edits, self._text.top(function), end)
         try:
-            (only,) = parse(f"if 1:\n{content.decode()}" if content[:1] in b" \t" else content.decode()).body
+            (only,) = parse(f"if 1:\n{content}" if content[:1] in " \t" else content).body
             (node,) = only.body if isinstance(only, ast.If) else (only,)
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             return None
@@ -76,45 +59,43 @@ class EditedModule:
 
     def removal(self, statement: ast.stmt) -> Edit | None:
         """The deletion of all lines of a statement; None if other code is in these lines."""
-        return self.without_lines(statement.lineno, statement.end_lineno or statement.lineno, statement)
+        lines, data = self.without_lines(statement.lineno, statement.end_lineno or statement.lineno), self._text.data
+        before = data[lines.start : self._text.start(statement)].strip()
+        after = data[self._text.end(statement) : lines.end].strip()
+        return None if before or not (after == b"" or after.startswith(b"#")) else lines
 
-    def without_lines(self, first: int, last: int, whole: ast.stmt | None = None) -> Edit | None:
-        """The deletion of lines, counted from 1; None if code before or after ``whole`` is in them."""
-        start, end = self._starts[first - 1], self._starts[last]
-        if whole:
-            before, after = self._bytes[start : self._at(whole)], self._bytes[self._end(whole) : end].strip()
-            if before.strip() or not (after == b"" or after.startswith(b"#")):
-                return None
-        return Edit(start, end, "")
+    def without_lines(self, first: int, last: int) -> Edit:
+        """The deletion of lines, counted from 1."""
+        return Edit(self._text.line_start(first), self._text.line_start(last + 1), "")
 
-    def replacement(self, node: ast.AST, text: str) -> Edit:
+    def replacement(self, node: ast.stmt | ast.expr, text: str) -> Edit:
         """The replacement of the whole text of a node."""
-        return Edit(self._at(node), self._end(node), text)
+        return Edit(self._text.start(node), self._text.end(node), text)
 
     def indentation(self, statement: ast.stmt) -> str | None:
         """The blanks before a statement; None if other code precedes it in its line."""
-        before = self._bytes[self._starts[statement.lineno - 1] : self._at(statement)].decode()
+        before = self._text.data[self._text.line_start(statement.lineno) : self._text.start(statement)].decode()
         return before if not before.strip() else None
 
     def _candidates(self, old: ast.AST, new: ast.AST) -> Iterator[Edit]:
         """Without parentheses around parts that are kept, and with them."""
-        if hasattr(old, "lineno"):
+        if isinstance(old, ast.stmt | ast.expr):
             for careful in (False, True):
                 yield self.replacement(old, self._rendered(new, careful=careful))
 
     def _rendered(self, new: ast.AST, *, careful: bool) -> str:
         """The source of a node, whose parts from this module keep their text."""
-        parts: list[ast.AST] = []
+        parts: list[ast.expr] = []
         source = ast.unparse(self._masked(new, parts))
 
         def original(hole: re.Match[str]) -> str:
             part = parts[int(hole[1])]
-            text = self._bytes[self._at(part) : self._end(part)].decode()
+            text = self._text.of(part)
             return f"({text})" if careful and not isinstance(part, _ATOMS) else text
 
         return _HOLE.sub(original, source)
 
-    def _masked(self, node: ast.AST, parts: list[ast.AST]) -> ast.AST:
+    def _masked(self, node: ast.AST, parts: list[ast.expr]) -> ast.AST:
         """The node with a name in place of every expression of this module; ``parts`` receives these expressions."""
         if isinstance(node, ast.expr) and id(node) in self._own:
             parts.append(node)
@@ -131,12 +112,6 @@ class EditedModule:
     def _own(self) -> frozenset[int]:
         """The ids of the expressions of the tree, which lives as long as this object."""
         return frozenset(id(node) for node in ast.walk(self.tree) if isinstance(node, ast.expr))
-
-    def _at(self, node: ast.AST) -> int:
-        return self._starts[int(getattr(node, "lineno", 1)) - 1] + int(getattr(node, "col_offset", 0))
-
-    def _end(self, node: ast.AST) -> int:
-        return self._starts[int(getattr(node, "end_lineno", 1)) - 1] + int(getattr(node, "end_col_offset", 0))
 
 
 def _narrowed(change: Change) -> tuple[ast.AST, ast.AST]:

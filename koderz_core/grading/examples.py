@@ -26,6 +26,7 @@ _SCALAR = re.compile(
     r"(?:[Tt]rue|[Ff]alse|None)\b|[-+]?(?:[0-9][0-9_]*\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?[jJ]?(?![\w.]\w)"
 )
 _LONGEST = 2000  # characters of a call or an answer
+_DEEPEST = 50  # nesting of nodes in a call or an answer: the stack of every later step has room for them
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,19 +97,23 @@ class _Reader:
                 yield from self._examples(prompt.start(1), prompt[1].strip(), following.end())
 
     def _examples(self, place: int, expression: str, answer_at: int) -> Iterator[tuple[int, Example]]:
-        """Yield at most one example: nothing if it is not Python or names something unknown."""
+        """Yield at most one example: nothing if it is not Python, is nested too deeply or names something unknown."""
         answer = _literal(self._text, answer_at)
         try:
-            tree = parse(f"({expression}\n)")
-            value = ast.literal_eval(_expression_in(parse(answer or "")))
+            tree, literal = parse(f"({expression}\n)"), parse(answer or "")
+            value = ast.literal_eval(_expression_in(literal))
             whole = _expression_in(tree)
         except (SyntaxError, ValueError, TypeError, RecursionError, MemoryError):
             return
         used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
-        if self._name not in used or lacking_names(Program(expression, tree)) - self._known:
+        known = self._name in used and lacking_names(Program(expression, tree)) <= self._known
+        if not known or _is_deep(tree) or _is_deep(literal):
             return
-        arguments = self._arguments(whole)
-        yield place, Example(ast.unparse(Renaming(self._name).visit(whole)), repr(value), arguments)
+        try:
+            arguments, call = self._arguments(whole), ast.unparse(Renaming(self._name).visit(whole))
+        except ValueError:  # a number with too many digits
+            return
+        yield place, Example(call, repr(value), arguments)
 
     def _arguments(self, whole: ast.expr) -> str | None:
         match whole:
@@ -122,6 +127,14 @@ def _expression_in(tree: ast.Module) -> ast.expr:
     if len(tree.body) != 1 or not isinstance(tree.body[0], ast.Expr):
         raise ValueError("not an expression")
     return tree.body[0].value
+
+
+def _is_deep(tree: ast.AST) -> bool:
+    """Whether its nodes nest deeper than ``_DEEPEST``. Not recursive, unlike ``ast.unparse``, which would overflow."""
+    nodes = [tree]
+    for _ in range(_DEEPEST):
+        nodes = [child for node in nodes for child in ast.iter_child_nodes(node)]
+    return bool(nodes)
 
 
 def _literal(text: str, start: int) -> str | None:

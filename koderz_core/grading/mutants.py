@@ -172,20 +172,6 @@ def _augmented(node: Any) -> Iterator[ast.AST]:
     yield ast.Assign([node.target], node.value, lineno=node.lineno)
 
 
-def _boolean(node: Any) -> Iterator[ast.AST]:
-    yield with_fields(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And())
-
-
-def _unary(node: Any) -> Iterator[ast.AST]:
-    if isinstance(node.op, ast.Not | ast.USub):
-        yield node.operand
-
-
-def _comprehension(node: Any) -> Iterator[ast.AST]:
-    if node.ifs:
-        yield with_fields(node, ifs=[])
-
-
 def _if(node: Any) -> Iterator[ast.AST]:
     yield with_fields(node, test=ast.UnaryOp(ast.Not(), node.test))  # the same as swapped branches
     if not node.orelse:
@@ -194,7 +180,8 @@ def _if(node: Any) -> Iterator[ast.AST]:
 
 def _return(node: Any) -> Iterator[ast.AST]:
     if node.value is not None:
-        constants = (*([] if _is_none(node.value) else [None]), *_of_same_type(node.value))
+        is_none = isinstance(node.value, ast.Constant) and node.value.value is None
+        constants = (*([] if is_none else [None]), *_of_same_type(node.value))
         yield from (with_fields(node, value=ast.Constant(constant)) for constant in constants)
 
 
@@ -214,11 +201,6 @@ def _call(node: Any) -> Iterator[ast.AST]:
         yield with_fields(node, func=ast.Name(_FUNCTIONS[name], ast.Load()))
     for at, bound in enumerate(node.args[:2] if name == "range" else ()):
         yield from (with_fields(node, args=[*node.args[:at], other, *node.args[at + 1 :]]) for other in _near(bound, 0))
-
-
-def _statement(node: Any) -> Iterator[ast.AST]:
-    if isinstance(node, _SIMPLE):
-        yield ast.Pass()
 
 
 def _other_constants(value: object) -> tuple[bool | int | float | str, ...]:
@@ -257,24 +239,20 @@ _OPERATORS: dict[type, Callable[[Any], Iterable[ast.AST]]] = {
     ast.Compare: _compare,
     ast.BinOp: _binary,
     ast.AugAssign: _augmented,
-    ast.BoolOp: _boolean,
-    ast.UnaryOp: _unary,
+    ast.BoolOp: lambda node: [with_fields(node, op=ast.Or() if isinstance(node.op, ast.And) else ast.And())],
+    ast.UnaryOp: lambda node: [node.operand] if isinstance(node.op, ast.Not | ast.USub) else [],
     ast.Constant: lambda node: map(ast.Constant, _other_constants(node.value)),
     ast.IfExp: lambda node: [with_fields(node, body=node.orelse, orelse=node.body)],
-    ast.comprehension: _comprehension,
+    ast.comprehension: lambda node: [with_fields(node, ifs=[])] if node.ifs else [],
     ast.Slice: _slice,
     ast.Call: _call,
     ast.If: _if,
     ast.Return: _return,
     ast.Break: lambda _node: [ast.Continue()],
     ast.Continue: lambda _node: [ast.Break()],
-    ast.stmt: _statement,
+    ast.stmt: lambda node: [ast.Pass()] if isinstance(node, _SIMPLE) else [],
 }
 """The nodes that can replace a node, by its type."""
-
-
-def _is_none(value: ast.expr) -> bool:
-    return isinstance(value, ast.Constant) and value.value is None
 
 
 def with_fields(node: ast.AST, **fields: Any) -> ast.AST:  # Any: fields of that node

@@ -77,7 +77,7 @@ class Strengthening:
         inputs, cases = self._sound(replace(problem, plus=PlusTests(json.dumps(made), tolerance=tolerance)), made)
         if not inputs:
             return Strengthened(problem.id, (), len(found), before, before, _NONE_SOUND)
-        kills = [self._killed(problem, mutant, cases) for mutant in left]
+        kills = [frozenset(_failed(self.judge.check(problem, mutant.code, cases))) for mutant in left]
         assert cases.cases, "they are plus tests"
         chosen = _choice(kills, cases.cases.answers.split("\n"), most)
         killed = sum(any(at in places for at in chosen) for places in kills)
@@ -127,10 +127,6 @@ class Strengthening:
         if len(passed) == len(inputs):
             return passed, tests
         return self._sound(replace(problem, plus=replace(problem.plus or _EMPTY, inputs=json.dumps(passed))), passed)
-
-    def _killed(self, problem: Problem, mutant: Mutant, cases: TestSet) -> frozenset[int]:
-        """The places of the inputs that kill a mutant."""
-        return frozenset(_failed(self.judge.check(problem, mutant.code, cases)))
 
 
 _EMPTY = PlusTests("[]")

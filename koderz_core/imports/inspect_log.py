@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from math import isclose, isnan
 from pathlib import Path
@@ -35,6 +34,8 @@ _NO_RESULT = (None, "")
 _MOST_ERROR = 2000  # characters
 
 Answer = TypeVar("Answer")
+Key = tuple[int | str, int]
+"""The id and the epoch of a sample."""
 
 
 def read_inspect_log(path: Path, content: bytes, model: str, scorer: str) -> ResultFile:
@@ -63,14 +64,6 @@ def read_inspect_log(path: Path, content: bytes, model: str, scorer: str) -> Res
     return ResultFile(path, chosen, content, tuple(results), remark)
 
 
-@dataclass(frozen=True, slots=True)
-class _Keys:
-    """The samples of a log by id and epoch, and the names of its scorers."""
-
-    samples: tuple[tuple[int | str, int], ...]
-    scorers: tuple[str, ...]
-
-
 class _Log:
     """One log. Every method may raise DataError. ``scorer``: whose scores count, "" if the log has no scores."""
 
@@ -84,7 +77,7 @@ class _Log:
                 f"{path} is the log of an evaluation that has not ended. Import it when the evaluation has ended. If "
                 "the evaluation was killed, first run `inspect log recover` or `inspect eval-retry` on this log."
             )
-        self._keys = self._read(lambda: _keys(read_eval_log_sample_summaries(copy)))
+        self._samples, self._scorers = self._read(lambda: _keys(read_eval_log_sample_summaries(copy)))
         self.scorer = self._choose(scorer)
         metadata = self._header.eval.metadata or {}
         self._own = "koderz_version" in metadata
@@ -97,8 +90,8 @@ class _Log:
 
     def samples(self) -> Iterator[Any]:  # Any: EvalSample of inspect_ai
         """All samples, epoch by epoch."""
-        for start in range(0, len(self._keys.samples), _AT_ONCE):
-            keys = self._keys.samples[start : start + _AT_ONCE]
+        for start in range(0, len(self._samples), _AT_ONCE):
+            keys = self._samples[start : start + _AT_ONCE]
             try:
                 yield from self._some(keys)
             except DataError:
@@ -106,7 +99,7 @@ class _Log:
                     self._some([(id_, epoch)], f", sample {cut(str(id_))!r}, epoch {epoch},")
                 raise
 
-    def _some(self, keys: Sequence[tuple[int | str, int]], where: str = "") -> list[Any]:  # Any: as above
+    def _some(self, keys: Sequence[Key], where: str = "") -> list[Any]:  # Any: as above
         from inspect_ai.log import read_eval_log_samples_by_id  # noqa: PLC0415 (as above)
 
         samples: list[Any] = self._read(partial(read_eval_log_samples_by_id, self._copy, keys, **_OPTIONS), where)
@@ -153,7 +146,7 @@ class _Log:
         return f"The evaluation ended with the status {status!r}, so the log has only {numbered(results, 'result')}."
 
     def _choose(self, scorer: str) -> str:
-        known = self._keys.scorers
+        known = self._scorers
         names = ", ".join(map(cut, known)) or "none"
         if scorer and scorer not in known:
             raise UsageError(f"{self._path} has no scorer {scorer!r}. Its scorers: {names}.")
@@ -192,9 +185,9 @@ def _require_package() -> None:
         raise UsageError("To read logs of Inspect, install inspect-ai: pip install 'koderz[inspect]'") from None
 
 
-def _keys(summaries: Iterable[Any]) -> _Keys:  # Any: EvalSampleSummary of inspect_ai
-    """Raises DataError for a sample that occurs twice."""
-    samples: dict[tuple[str, int], tuple[int | str, int]] = {}
+def _keys(summaries: Iterable[Any]) -> tuple[tuple[Key, ...], tuple[str, ...]]:  # Any: EvalSampleSummary
+    """The samples of a log, and the names of its scorers. Raises DataError for a sample that occurs twice."""
+    samples: dict[tuple[str, int], Key] = {}
     scorers: dict[str, None] = {}
     for summary in summaries:
         if (str(summary.id), summary.epoch) in samples:
@@ -203,7 +196,7 @@ def _keys(summaries: Iterable[Any]) -> _Keys:  # Any: EvalSampleSummary of inspe
         scorers |= dict.fromkeys(summary.scores or ())
     if not samples:
         raise DataError("it has no samples")
-    return _Keys(tuple(sorted(samples.values(), key=lambda key: key[1])), tuple(scorers))
+    return tuple(sorted(samples.values(), key=lambda key: key[1])), tuple(scorers)
 
 
 def _prompt(given: Any) -> str:  # Any: a text, or messages of inspect_ai

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from koderz_core.errors import DataError
+from koderz_core.errors import DataError, listed
 from koderz_core.imports.records import Result
 from koderz_core.records import Dataset, Problem
 from koderz_core.report.formats import numbered
@@ -38,13 +38,13 @@ def recognise(path: Path, results: Sequence[Result], dataset: Dataset, *, trust_
     if unknown:
         raise DataError(
             f"{path} has {numbered(len(unknown), 'problem')} that {dataset.origin.name} does not have: "
-            f"{_listed(unknown)}. Name the right dataset with --dataset."
+            f"{listed([*map(repr, unknown)], _SHOWN)}. Name the right dataset with --dataset."
         )
     if different:
         raise DataError(
             f"{path} and {dataset.origin.name} have different prompts for {numbered(len(different), 'problem')}: "
-            f"{_listed(different)}. If only the prompts of these problems differ, but not their tests, import the "
-            "file with --trust-ids."
+            f"{listed([*map(repr, different)], _SHOWN)}. If only the prompts of these problems differ, but not their "
+            "tests, import the file with --trust-ids."
         )
     return tuple(replace(result, problem=ids[result.problem, result.prompt]) for result in results)
 
@@ -59,22 +59,13 @@ def _found(by_prompt: Mapping[str, Problem], prompt: str) -> Problem | None:
     words = _words(prompt)
     if problem := by_prompt.get(words):
         return problem
-    found = sorted(_inside(by_prompt, words), key=len)
+    found = sorted((known for known in by_prompt if known and known in words), key=len)
     if not found or not all(part in found[-1] for part in found):
         return None
     after = words.rpartition(found[-1])[2]  # code there makes it another task, such as repairing a program
     return None if len(after) > MOST_AFTER or "return" in after else by_prompt[found[-1]]
 
 
-def _inside(prompts: Iterable[str], words: str) -> Iterator[str]:
-    return (prompt for prompt in prompts if prompt and prompt in words)
-
-
 def _words(text: str) -> str:
     """The text without white space, which tools change."""
     return "".join(text.split())
-
-
-def _listed(problems: Sequence[str]) -> str:
-    more = f" and {len(problems) - _SHOWN} more" if len(problems) > _SHOWN else ""
-    return ", ".join(map(repr, problems[:_SHOWN])) + more

@@ -21,18 +21,6 @@ from koderz_core.files import Lock, owner_of
 from koderz_core.journal.checking import end_of_lines, put_back, reason, require_unharmed
 from koderz_core.records.shards import shard_in
 
-__all__ = [
-    "Journal",
-    "Tail",
-    "acquire",
-    "beside",
-    "dead_writer",
-    "holder",
-    "journals_in",
-    "read",
-    "read_all",
-]
-
 SYNC_SECONDS = 1.0
 REST_SECONDS = 0.05  # between two syncs: many experiments may end at the same moment
 CHUNK_BYTES = 8 << 20

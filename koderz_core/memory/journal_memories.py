@@ -25,10 +25,10 @@ from koderz_core.events import (
 )
 from koderz_core.events.tally import ExperimentTally, Tally
 from koderz_core.memory import memory_text
-from koderz_core.memory.memory_text import JournalMemory, benchmark_summary, display_name
+from koderz_core.memory.memory_text import JournalMemory, benchmark_summary
 from koderz_core.records import Configuration, Experiment, Plan
 from koderz_core.records.plans import scripted
-from koderz_core.strategies import MODES
+from koderz_core.strategies import MODES, name_of
 from koderz_core.times import iso
 
 MAX_TAGS = 10  # claude-cortex-core drops further tags
@@ -58,14 +58,15 @@ class MemoryExtractor:
             return self._benchmark(event, entry.at)
         elif build := BUILDERS.get(type(event)):
             tally = self._tally.experiments.get(entry.experiment or "")
-            if tally and tally.experiment.configuration in self._configurations:
-                return self._complete(build(event, tally, self._text), tally, entry.at)
+            if tally and (known := self._configurations.get(tally.experiment.configuration)):
+                return self._complete(build(event, tally, self._text), tally.experiment, known, entry.at)
         return None
 
-    def _complete(self, memory: JournalMemory, tally: ExperimentTally, at: float) -> JournalMemory:
+    def _complete(
+        self, memory: JournalMemory, experiment: Experiment, known: Configuration, at: float
+    ) -> JournalMemory:
         """Add the time, and the tags and metadata that all memories of an experiment share."""
-        experiment = tally.experiment
-        tags = (*memory.tags[:1], experiment.id, *memory.tags[1:], experiment.problem, *self._tags(experiment))
+        tags = (*memory.tags[:1], experiment.id, *memory.tags[1:], experiment.problem, *self._tags(known))
         about = {
             "experiment_id": experiment.id,
             "problem_id": experiment.problem,
@@ -76,19 +77,18 @@ class MemoryExtractor:
             memory,
             title=self._unique(memory.title),
             tags=tuple(dict.fromkeys(tags))[:MAX_TAGS],
-            metadata={**about, **memory.metadata, **self._of_configuration(experiment), **self._of_benchmark(at)},
+            metadata={**about, **memory.metadata, **_of_configuration(known), **self._of_benchmark(at)},
             at=iso(at),
         )
 
     def _benchmark(self, event: BenchmarkClosed, at: float) -> JournalMemory | None:
-        opened = self._opened
-        if opened is None or not self._configurations:
+        if not self._configurations:
             return None
         summary = benchmark_summary(self._tally.experiments.values(), self._configurations)
-        benchmark = opened.benchmark
+        opened, benchmark = self._header, self._header.benchmark
         planned = len(opened.plan.experiments())
         metadata = {"reason": event.reason, "planned": planned, "configurations": summary}
-        strategies = dict.fromkeys(display_name(configuration) for configuration in self._configurations.values())
+        strategies = dict.fromkeys(name_of(configuration) for configuration in self._configurations.values())
         tags = ("benchmark_run", benchmark, *strategies, *opened.plan.models())
         return JournalMemory(
             "benchmark",
@@ -101,11 +101,13 @@ class MemoryExtractor:
             iso(at),
         )
 
+    @property
+    def _header(self) -> BenchmarkOpened:
+        assert self._opened is not None, "the configurations are from it"
+        return self._opened
+
     def _of_benchmark(self, at: float) -> dict[str, object]:
-        opened = self._opened
-        if opened is None:
-            return {"timestamp": iso(at)}
-        plan = opened.plan
+        opened, plan = self._header, self._header.plan
         return {
             "benchmark_id": opened.benchmark,
             "benchmark_name": plan.name,
@@ -118,29 +120,23 @@ class MemoryExtractor:
             "timestamp": iso(at),
         }
 
-    def _of_configuration(self, experiment: Experiment) -> dict[str, object]:
-        known = self._configurations.get(experiment.configuration)
-        if known is None:
-            return {"configuration_id": experiment.configuration}
-        modes = (name for name, strategies in MODES.items() if strategies == (known.strategy,))
-        name, mode = display_name(known), next(modes, known.strategy)
-        return {"configuration_id": known.id, "called": name, "mode": mode, **asdict(known)}
-
-    def _tags(self, experiment: Experiment) -> Iterable[str]:
+    def _tags(self, known: Configuration) -> Iterable[str]:
         """The names that people search for, the most specific first, because only ten tags fit."""
-        if self._opened is not None:
-            yield self._opened.benchmark
-            yield self._opened.plan.dataset.name
-        if known := self._configurations.get(experiment.configuration):
-            yield display_name(known)
-            for models in known.models.values():
-                yield from models
+        yield from (self._header.benchmark, self._header.plan.dataset.name, name_of(known))
+        for models in known.models.values():
+            yield from models
 
     def _unique(self, title: str) -> str:
         """Number a repeated title: some servers take a memory with a known title for the same one."""
         self._titles[title] += 1
         times = self._titles[title]
         return title if times == 1 else f"{title} ({times})"
+
+
+def _of_configuration(known: Configuration) -> dict[str, object]:
+    modes = (name for name, strategies in MODES.items() if strategies == (known.strategy,))
+    mode = next(modes, known.strategy)
+    return {"configuration_id": known.id, "called": name_of(known), "mode": mode, **asdict(known)}
 
 
 def _without_scripts(plan: Plan) -> Plan:

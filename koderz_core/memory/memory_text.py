@@ -183,7 +183,7 @@ def benchmark_summary(
 def _summary(configuration: Configuration, totals: Totals) -> dict[str, object]:
     return {
         "configuration_id": configuration.id,
-        "called": display_name(configuration),
+        "called": name_of(configuration),
         "models": configuration.models,
         "parameters": configuration.parameters,
         "solved": totals.solved,
@@ -204,8 +204,3 @@ def _spent(totals: Totals) -> dict[str, object]:
         "input_tokens": totals.input_tokens,
         "output_tokens": totals.output_tokens,
     }
-
-
-def display_name(configuration: Configuration) -> str:
-    """The name of the strategy with its parameters."""
-    return name_of(configuration)

@@ -237,14 +237,14 @@ def listing(at: ModelList, settings: Settings, seconds: float) -> Listing:
     shown = redact(at.url)
     try:
         settings.check_egress(at.url, "the list of models that the server offers")
-        reply = msgspec.json.decode(_get(at, shown, seconds), type=_Reply)
+        content = _get(at, shown, seconds)
+        if isinstance(content, Listing):
+            return content
+        reply = msgspec.json.decode(content, type=_Reply)
     except OfflineError:
         return Listing(fault="KODERZ_OFFLINE is set", cure="Unset KODERZ_OFFLINE", absent=True)
     except ConfigError as error:  # of a proxy
         return Listing(fault=str(error).rstrip("."))
-    except ModelError as error:
-        cure = error.cure if isinstance(error, _AbsentError) else ""
-        return Listing(fault=str(error).rstrip("."), cure=cure, absent=isinstance(error, _AbsentError))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return Listing(fault=f"{shown} does not answer with a list of models")
     served = {model.name or model.id: model for model in (*reply.models, *reply.data) if model.for_chat}
@@ -280,15 +280,8 @@ class _Reply:
     data: tuple[_Served, ...] = ()  # OpenAI's form, and Anthropic's
 
 
-class _AbsentError(ModelError):
-    """Nothing listens at an address, or something blocks the way; ``cure`` ("" if unknown) may help."""
-
-    def __init__(self, fault: str, cure: str) -> None:
-        super().__init__(fault)
-        self.cure = cure
-
-
-def _get(at: ModelList, shown: str, seconds: float) -> bytes:
+def _get(at: ModelList, shown: str, seconds: float) -> bytes | Listing:
+    """The answer of a server, or why there is none; never the cause of a failure, which may contain a password."""
     import httpx  # noqa: PLC0415 (heavy)
 
     try:
@@ -296,10 +289,8 @@ def _get(at: ModelList, shown: str, seconds: float) -> bytes:
             reply = client.get(at.url, headers=dict(at.headers))
     except (httpx.ConnectError, httpx.ConnectTimeout, httpx.ProxyError) as error:
         blocked = obstacle(error)
-        fault = f"{shown} cannot be reached: {blocked.fault}" if blocked else f"nothing answers at {shown}"
-        raise _AbsentError(fault, blocked.cure if blocked else "") from None  # the cause may contain a password
+        fault = f"{shown} cannot be reached: {blocked.reason}" if blocked else f"nothing answers at {shown}"
+        return Listing(fault=fault, cure=blocked.cure if blocked else "", absent=True)
     except httpx.HTTPError:
-        raise ModelError(f"{shown} did not answer in time") from None  # as above
-    if not reply.is_success:
-        raise ModelError(f"{shown} answers with HTTP status {reply.status_code}")
-    return reply.content
+        return Listing(fault=f"{shown} did not answer in time")
+    return reply.content if reply.is_success else Listing(fault=f"{shown} answers with HTTP status {reply.status_code}")

@@ -8,7 +8,7 @@ import secrets
 import signal
 import sys
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import PackageNotFoundError, version
@@ -54,26 +54,15 @@ class EmbeddedModel:
     text.
     """
 
-    def __init__(
-        self,
-        name: str,
-        settings: Settings,
-        *,
-        catalogue: Mapping[str, weights.Weights] = weights.WEIGHTS,
-        command: Sequence[str] = SERVER,
-    ) -> None:
-        """``name`` as in ``catalogue``. Raises UnknownNameError. Starts nothing yet."""
-        self._weights = weights.weights_of(name, catalogue)
-        self._catalogue = catalogue
+    def __init__(self, wanted: weights.Weights, settings: Settings, *, command: Sequence[str] = SERVER) -> None:
+        """Starts nothing yet."""
+        self.id = f"embedded/{wanted.name}"
+        self._weights = wanted
         self._settings = settings
         self._command = command
         self._guard = Lock()  # guards the two below, while a child is started or ended
         self._child: _Child | None = None
         self._closed = False
-
-    @property
-    def id(self) -> str:
-        return f"embedded/{self._weights.name}"
 
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """Answer once. ``settings.timeout`` limits a silence; the whole answer may take ``WHOLE_TIMES`` it.
@@ -95,7 +84,7 @@ class EmbeddedModel:
     def needed_bytes(self) -> int:
         """The memory of the loaded model with a full context and a full cache of prompts."""
         cache = 0 if self._settings.reproducible else CACHE_MIB << 20
-        return needed_bytes(self._weights, self._settings, self._catalogue) + cache
+        return needed_bytes(self._weights, self._settings) + cache
 
     def is_loaded(self) -> bool:
         """Whether its child process runs."""
@@ -123,7 +112,7 @@ class EmbeddedModel:
                 raise ModelError(f"{self.id} was closed, so it cannot answer. Open the model again.")
             if self._child is None:
                 path = self._path()
-                if lack := lack_of_memory(self._weights, self._settings, self._catalogue):
+                if lack := lack_of_memory(self._weights, self._settings):
                     raise ModelError(f"{self.id} cannot be loaded: {lack.reason}. {lack.cure}.")
                 self._child = _Child(self.id, self._command)
                 try:
@@ -135,7 +124,7 @@ class EmbeddedModel:
             return self._child
 
     def _path(self) -> Path:
-        path = weights.find(self._weights.name, self._settings, catalogue=self._catalogue)
+        path = weights.find(self._weights, self._settings)
         if path is None:
             raise WeightsError(
                 f"The weights of {self.id} are not on this machine. Get them ({self._weights.size_bytes / 1e6:.0f} MB) "
@@ -278,11 +267,9 @@ def missing_runtime(settings: Settings) -> Lack | None:
     return Lack(f"{PACKAGE} is not installed, because it has no wheel for this system", RUNTIME_CURE)
 
 
-def lack_of_memory(
-    wanted: weights.Weights, settings: Settings, catalogue: Mapping[str, weights.Weights] = weights.WEIGHTS
-) -> Lack | None:
+def lack_of_memory(wanted: weights.Weights, settings: Settings) -> Lack | None:
     """Why the model cannot be loaded now; None if it fits, or if this system does not report its free memory."""
-    needed, free = needed_bytes(wanted, settings, catalogue), free_bytes()
+    needed, free = needed_bytes(wanted, settings), free_bytes()
     needs = f"it needs {needed / GB:.1f} GB of memory with a context of {settings.num_ctx} tokens, but "
     smaller = "lower KODERZ_NUM_CTX, or use a smaller model (`koderz models list` shows which models fit)"
     limit = settings.model_memory_gb
@@ -293,25 +280,24 @@ def lack_of_memory(
     return Lack(f"{needs}only {free / GB:.1f} GB are free", f"Close other programs, {smaller}")
 
 
-def needed_bytes(
-    wanted: weights.Weights, settings: Settings, catalogue: Mapping[str, weights.Weights] = weights.WEIGHTS
-) -> int:
+def needed_bytes(wanted: weights.Weights, settings: Settings) -> int:
     """The least memory of a loaded model with a full context: by its file, as measured if the file is not here."""
-    path = weights.find(wanted.name, settings, catalogue=catalogue)
+    path = weights.find(wanted, settings)
     need = (need_of_file(path) if path else None) or Need(wanted.size_bytes, wanted.context_bytes, wanted.working_bytes)
     return need.total_bytes(settings.num_ctx)
 
 
 def _lack(name: str, settings: Settings) -> Lack | None:
-    if lack := missing_runtime(settings) or lack_of_memory(weights.weights_of(name), settings):
+    wanted = weights.weights_of(name)
+    if lack := missing_runtime(settings) or lack_of_memory(wanted, settings):
         return lack
-    if weights.find(name, settings) is None:
+    if weights.find(wanted, settings) is None:
         return Lack("its weights are not on this machine", f"Run `koderz models pull {name}`")
     return None
 
 
 PROVIDER = Provider(
-    create=lambda card, settings, _: EmbeddedModel(card.name, settings),
+    create=lambda card, settings, _: EmbeddedModel(weights.weights_of(card.name), settings),
     lack=_lack,
     ready="its weights are on this machine",
     names=tuple(weights.WEIGHTS),

@@ -105,12 +105,8 @@ class MeteredModel:
     """
 
     def __init__(self, model: Model, machine: Machine, *, one_by_one: bool = False) -> None:
-        self._model, self._machine = model, machine
+        self.id, self._model, self._machine = model.id, model, machine
         self._turn: AbstractContextManager[object] = threading.Lock() if one_by_one else nullcontext()
-
-    @property
-    def id(self) -> str:
-        return self._model.id
 
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """As the model. The ModelError of a failed call contains its share too."""

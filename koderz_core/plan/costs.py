@@ -69,8 +69,9 @@ class Costs:
         left = [(configuration, number[configuration.id]) for configuration in chosen]
         past = self._evidence.past({configuration.strategy for configuration in chosen})
         estimate = forecast(left, past, concurrency or default_concurrency(plan))
-        spent = sum(row.cost_usd or 0.0 for row in rows)
-        return replace(estimate, unpriced=unpriced(plan.models(), self._settings), spent_usd=spent)
+        spent = known_sum(row.cost_usd for row in rows)
+        known = self._evidence.known_spending(plan.id) if spent is None else spent
+        return replace(estimate, unpriced=unpriced(plan.models(), self._settings), spent_usd=known)
 
     def price(self, plan: Plan, direct: Sequence[Configuration], dataset: Dataset) -> str:
         """Describe the cost of these direct configurations of a plan: an estimate, else the highest possible cost.

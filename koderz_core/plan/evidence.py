@@ -20,9 +20,10 @@ class Evidence:
     ``measurements``: results of each model in a role of a strategy, except on some problems; arguments: strategy, role,
     ids of the excluded problems. ``baselines``: every measured direct configuration, the newest first.
     ``experiments`` and ``summaries``: of a benchmark, by id. ``past``: cost and duration of finished experiments of
-    some strategies. ``plan``: the plan in the journal of a benchmark, by id; raises JournalError. ``selector``: a
-    fitted selector by name. ``check_selector``: raises PlanError if the selector of a configuration cannot choose for
-    it, or was fitted to one of the problems.
+    some strategies. ``known_spending``: the cost in dollars of the priced calls of a benchmark, by id. ``plan``: the
+    plan in the journal of a benchmark, by id; raises JournalError. ``selector``: a fitted selector by name.
+    ``check_selector``: raises PlanError if the selector of a configuration cannot choose for it, or was fitted to one
+    of the problems.
     """
 
     measurements: Callable[[str, str, Collection[str]], Sequence[Measurement]]
@@ -30,6 +31,7 @@ class Evidence:
     experiments: Callable[[str], Sequence[ExperimentRow]]
     summaries: Callable[[str], Sequence[SummaryRow]]
     past: Callable[[Collection[str]], Sequence[Past]]
+    known_spending: Callable[[str], float]
     plan: Callable[[str], Plan]
     selector: Callable[[str], Selector]
     check_selector: Callable[[Configuration, Sequence[PublicProblem]], None]

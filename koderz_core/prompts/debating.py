@@ -18,7 +18,7 @@ import msgspec
 from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.prompts.extraction import answer
 from koderz_core.prompts.kinds import statement
-from koderz_core.prompts.markdown import BYTES_PER_TOKEN, shortened
+from koderz_core.prompts.markdown import BYTES_PER_TOKEN, fair_shares, shortened
 from koderz_core.records import Message, PublicProblem
 
 VERSION = "1"
@@ -100,11 +100,8 @@ def judge(problem: PublicProblem, last: Sequence[Position], limits: TurnLimits) 
 
 def _positions(positions: Sequence[Position], own: str, limits: TurnLimits) -> Iterator[str]:
     """The positions, each whole if all fit together, else cut to its fair share with a remark."""
-    room = limits.shown_tokens * BYTES_PER_TOKEN
-    sizes = {position.speaker: len(position.text) for position in positions}
-    for place, speaker in enumerate(sorted(sizes, key=lambda name: sizes[name])):
-        sizes[speaker] = min(sizes[speaker], room // (len(positions) - place))
-        room -= sizes[speaker]
+    texts = {position.speaker: position.text for position in positions}
+    sizes = fair_shares(texts, limits.shown_tokens * BYTES_PER_TOKEN)
     for position in positions:
         name = "You" if position.speaker == own else f"The {_titled(position.speaker)}"
         cut = " (cut to fit)" if sizes[position.speaker] < len(position.text) else ""

@@ -36,7 +36,7 @@ def of_repository(text: str, problem: PublicProblem) -> Extracted:
     try:
         if len(text) > MOST_CHARS or "\0" in text:
             raise RefusedError("it is too long" if len(text) > MOST_CHARS else "it contains null bytes")
-        change = _Change(problem)
+        change = _Change(problem.files, problem.editable, Known.of(problem.files))
         how = next((form for form, take in _FORMS.items() if take(change, text)), "")
         if not how:
             return Extracted(None, "none", reason=_NOTHING)
@@ -50,25 +50,19 @@ BY_NAME = "by-name"
 
 @dataclass(slots=True)
 class _Change:
-    """The files that a reply changes so far. ``exact``: no edit had to be repaired."""
+    """The files that a reply changes so far, of those that are ``known``. ``exact``: no edit had to be repaired."""
 
-    problem: PublicProblem
+    known: Mapping[str, str]
+    editable: Sequence[str]
+    names: Known
     changed: dict[str, str] = field(default_factory=dict)
     exact: bool = True
-    _names: Known = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._names = Known.of(self.problem.files)
-
-    @property
-    def _known(self) -> Mapping[str, str]:
-        return self.problem.files
 
     def patch(self) -> str:
         """The unified diff of all changes. Raises RefusedError if nothing changes."""
         if any(len(text) > _MOST_FILE_CHARS for text in self.changed.values()):
             raise RefusedError("the changed file would be too long")
-        patch = make_patch({path: self._known[path] for path in self.changed}, self.changed)
+        patch = make_patch({path: self.known[path] for path in self.changed}, self.changed)
         if not patch:
             raise RefusedError("it leaves all files as they are")
         return patch
@@ -76,18 +70,18 @@ class _Change:
     def by_blocks(self, text: str) -> bool:
         if not has_blocks(text):
             return False
-        return self._by_edits(dict.fromkeys(blocks_in(text, self._names)))
+        return self._by_edits(dict.fromkeys(blocks_in(text, self.names)))
 
     def by_diff(self, text: str) -> bool:
-        return self._by_edits(diffs_in(text, self._names))
+        return self._by_edits(diffs_in(text, self.names))
 
     def by_file(self, text: str) -> bool:
         """Take whole files; a block under a path that holds only a part of the file is none."""
         blocks = layout(text).blocks
         named = [(block, path) for block in blocks if (path := self._heading(block))]
         wholes = {path: source for block, path in named if (source := self._whole(block, path)) is not None}
-        if not named and len(self.problem.editable) == 1:
-            path = self.problem.editable[0]
+        if not named and len(self.editable) == 1:
+            path = self.editable[0]
             python = [block for block in blocks if block.maybe_python]
             latest = [source for block in python if (source := self._whole(block, path)) is not None]
             wholes, self.exact = ({path: latest[-1]} if latest else {}), False
@@ -98,11 +92,11 @@ class _Change:
     def by_name(self, text: str) -> bool:
         parts = layout(text)
         reader = Reader()
-        sources = [block.source for block in parts.blocks if block.maybe_python or path_in(block.info, self._names)]
+        sources = [block.source for block in parts.blocks if block.maybe_python or path_in(block.info, self.names)]
         headings = [self._heading(block) for block in parts.blocks if block.maybe_python]
         programs = [program for source in sources if (program := reader.repair(source))]
-        within = {path for path in headings if path in self.problem.editable}
-        files = {path: self._known[path] for path in self.problem.editable if path in self._known}
+        within = {path for path in headings if path in self.editable}
+        files = {path: self.known[path] for path in self.editable if path in self.known}
         chosen = {path: files[path] for path in within} if len(within) == 1 else files
         self.changed |= redefined(programs, chosen, reader)
         return bool(self.changed)
@@ -128,7 +122,7 @@ class _Change:
             except RefusedError as error:
                 raise RefusedError(f"{path}: {error}") from None
         self.exact = False
-        found = [(path, edited) for path in self.problem.editable if (edited := self._tried(path, edit))]
+        found = [(path, edited) for path in self.editable if (edited := self._tried(path, edit))]
         if len(found) == 1:
             return found[0]
         first = shown_line(next((line for line in edit.before if line.strip()), ""))
@@ -145,42 +139,42 @@ class _Change:
             return None
 
     def _text(self, path: str) -> str:
-        return self.changed.get(path, self._known[path])
+        return self.changed.get(path, self.known[path])
 
     def _path(self, named: str) -> str:
         """The editable file of that path; a path that lacks its first folders is completed. Raises RefusedError."""
         path = named.removeprefix("./")
-        if path in self.problem.editable and path in self._known:
+        if path in self.editable and path in self.known:
             return path
-        ends = [known for known in self.problem.editable if known.endswith(f"/{path}") and known in self._known]
+        ends = [known for known in self.editable if known.endswith(f"/{path}") and known in self.known]
         if len(ends) == 1 and path:
             self.exact = False
             return ends[0]
-        known = path in self._known
+        known = path in self.known
         raise RefusedError(f"{shown_line(named)} is not a file that may be changed" if known else _unknown(named, ends))
 
     def _heading(self, block: Block) -> str:
         """The path under which a block stands: in its first fence, in the line above it or in its first line."""
         first = block.source.lstrip("\n").partition("\n")[0]
-        named = (path_in(block.info, self._names), path_in(block.heading, self._names), _only_path(first, self._names))
+        named = (path_in(block.info, self.names), path_in(block.heading, self.names), _only_path(first, self.names))
         return next(filter(None, named), "")
 
     def _whole(self, block: Block, path: str) -> str | None:
         """The text of a whole file in a block; None for a part of it. Raises RefusedError for one that was cut."""
         lines = block.source.split("\n")
-        source = "\n".join(lines[1:] if _only_path(lines[0], self._names) else lines)
-        ends = (known for known in self._names.paths if known.endswith(f"/{path}"))
-        known = path if path in self._names.paths else min(ends, default=None)
+        source = "\n".join(lines[1:] if _only_path(lines[0], self.names) else lines)
+        ends = (known for known in self.names.paths if known.endswith(f"/{path}"))
+        known = path if path in self.names.paths else min(ends, default=None)
         if known is None or not source.strip():
             return None
-        if known.endswith(".py") and not _is_whole(source, self._known[known]):
+        if known.endswith(".py") and not _is_whole(source, self.known[known]):
             return None
         if not block.closed:
             raise RefusedError(f"{known}: the block with the whole file has no end")
         return source
 
     def _set_whole(self, path: str, source: str) -> None:
-        old = self._known[path]
+        old = self.known[path]
         if source.count("\n") > 2 * old.count("\n") + _MOST_NEW_LINES:
             raise RefusedError(f"{path}: the new text is much longer than the file")
         text = source.rstrip("\n") + ("\n" if old.endswith("\n") or not old else "")

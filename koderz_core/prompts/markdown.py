@@ -7,6 +7,7 @@ on the last line of the code, or never closed. Quoted texts are fenced so that t
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 _CUT = "\n# ... cut here: {} more characters"
@@ -204,6 +205,15 @@ def shortened(text: str, limit: int) -> str:
         kept = text[: limit - len("\n...\n") - len(fence)].rstrip()
         fence = _left_open(kept)
     return (f"{kept}\n...\n{fence}" if fence else f"{kept}\n...")[:limit]
+
+
+def fair_shares(texts: Mapping[str, str], room: int) -> dict[str, int]:
+    """The limit of each text by its name, so that all fit into ``room``; short texts leave their room to the others."""
+    sizes = {name: len(text) for name, text in texts.items()}
+    for place, name in enumerate(sorted(sizes, key=lambda name: sizes[name])):
+        sizes[name] = min(sizes[name], room // (len(sizes) - place))
+        room -= sizes[name]
+    return sizes
 
 
 def one_line(text: str, limit: int) -> str:

@@ -188,6 +188,7 @@ def _is_example(statement: ast.stmt) -> bool:
     if isinstance(statement, Definition):
         return False
     names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
+    # Wider than ``is_main``: also a ``__main__`` part within another ``if`` would only try the program out.
     return "input" in names or (isinstance(statement, ast.If) and "__name__" in names)
 
 

@@ -13,7 +13,7 @@ from koderz_core.events import Why
 from koderz_core.prompts.attempts import GUIDANCE_LIMIT, Attempt, failing_tests, hints_of
 from koderz_core.prompts.extraction import answer
 from koderz_core.prompts.kinds import quoted, statement, words
-from koderz_core.prompts.markdown import fence_after, one_line, shortened
+from koderz_core.prompts.markdown import fair_shares, fence_after, one_line, shortened
 from koderz_core.records import Message, PublicProblem, Verdict
 
 VERSION = "3"
@@ -211,7 +211,8 @@ def guidance(reply: str) -> Guidance:
     passed_on = tuple(name for name in PASSED_ON if name in sections)
     titles = [f"{name.capitalize()}:\n" for name in passed_on]
     room = GUIDANCE_LIMIT - sum(len(title) + len("\n\n") for title in titles)
-    said = _shared({name: sections[name] for name in passed_on}, room)
+    shares = fair_shares({name: sections[name] for name in passed_on}, room)
+    said = [shortened(sections[name], limit) for name, limit in shares.items()]
     return Guidance("\n\n".join(map(str.__add__, titles, said)), sections, passed_on)
 
 
@@ -269,12 +270,3 @@ def _named(line: str, *, hashed: bool) -> tuple[str, str] | None:
     name = next(name for place, name in enumerate(_NAMES) if match[f"n{place}"])
     rest = (match["rest"] or "").strip().removeprefix("**").strip()
     return name, f"{more}{match['colon']} {rest}".strip() if more and rest else more or rest
-
-
-def _shared(texts: Mapping[str, str], room: int) -> list[str]:
-    """Each text, shortened to its fair share of ``room``; room that short texts leave goes to the others."""
-    limits: dict[str, int] = {}
-    for place, name in enumerate(sorted(texts, key=lambda name: len(texts[name]))):
-        limits[name] = (room - sum(limits.values())) // (len(texts) - place)
-        limits[name] = min(limits[name], len(texts[name]))
-    return [shortened(text, limits[name]) for name, text in texts.items()]

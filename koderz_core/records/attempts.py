@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import chain
 
 import msgspec
 
@@ -120,6 +121,12 @@ class Source:
     @property
     def independent(self) -> bool:
         return not self.why
+
+    @property
+    def attempts(self) -> Chain:
+        """All of its attempts."""
+        chains = chain.from_iterable(self.chains.values())
+        return tuple(chain.from_iterable((*self.fixed.values(), *chains)))
 
 
 AS_RECORDED = 0

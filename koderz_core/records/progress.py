@@ -43,7 +43,8 @@ class Forecast:
     """The estimate for the ``experiments`` without a result; None: unknown. ``past``: the experiments it is based on.
 
     ``unknown``: ids of configurations for which too few similar experiments have ended. ``unpriced``: ids of models
-    without a known price. ``spent_usd``: the known cost of the earlier calls of the same plan.
+    without a known price. ``spent_usd``: the known cost of the earlier calls of the same plan; a call without a known
+    price counts as free, as in the budget.
     """
 
     experiments: int
@@ -316,6 +317,11 @@ class SummaryRow:
     share_first: float | None = None
     cached: int = 0
     reasoning_tokens: int | None = None  # a part of the output tokens
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """Identifies it among all configurations, as in ``Trial``."""
+        return self.benchmark, self.configuration
 
     @property
     def marks(self) -> Marks:

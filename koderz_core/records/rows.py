@@ -252,7 +252,10 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class ExperimentDetails:
-    """All rows of one experiment; ``programs``: SHA-256 -> source of each scored candidate."""
+    """All rows of one experiment; ``programs``: SHA-256 -> source of each scored candidate.
+
+    Calls are in the order of their ordinals and attempts.
+    """
 
     experiment: ExperimentRow
     iterations: list[IterationRow]
@@ -260,7 +263,7 @@ class ExperimentDetails:
     notes: list[NoteRow]
     scores: list[ScoreRow]
     programs: Mapping[str, str]
-    steps: tuple[Step, ...]
+    steps: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

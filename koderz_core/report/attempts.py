@@ -16,16 +16,15 @@ from koderz_core.report.columns import (
     json_rows,
     reasons,
     share,
-    shown,
     text,
-    text_table,
     usd,
     whole,
 )
-from koderz_core.report.formats import TextTable, count, listed, money, percent, rate
+from koderz_core.report.formats import count, listed, money, percent, rate
+from koderz_core.report.sections import Listing, Section
 
 if TYPE_CHECKING:  # numpy is slow to import
-    from koderz_core.analysis.attempts import Attempt, AttemptByAttempt, Repeats, Transition
+    from koderz_core.analysis.attempts import Attempt, AttemptByAttempt, Transition
     from koderz_core.analysis.configurations import ConfigurationFigures
     from koderz_core.analysis.money import AttemptCost
 
@@ -68,10 +67,6 @@ class TransitionRow:
 
 def _end(error: str | None) -> str:
     return error or "passes the gate"
-
-
-def _share_repeated(repeats: Repeats) -> str:
-    return percent(repeats.repeated / repeats.programs)
 
 
 ATTEMPT = (
@@ -147,39 +142,22 @@ REPEATS = (
 ATTEMPTS = (*NAMED, *ATTEMPT)
 
 
-def attempt_tables(rows: Sequence[ConfigurationFigures], found: Found) -> tuple[TextTable, ...]:
-    """Every table that has lines."""
-    made = (attempts_table, transitions_table, repeats_table)
-    return tuple(table for make in made if (table := make(rows, found)).rows)
-
-
-def about_attempts(rows: Sequence[ConfigurationFigures], found: Found) -> tuple[str, ...]:
-    """The sentences without which the tables mislead."""
-    choosing = [row.letter for row in _with_attempts(rows, found) if found[row.key].chooses]
-    named = listed(choosing) if choosing else ""
-    return (ABOUT_ATTEMPTS, *([_CHOOSES.format(named, named)] if named else []))
-
-
-def attempts_table(rows: Sequence[ConfigurationFigures], found: Found) -> TextTable:
-    """One line per configuration and attempt."""
-    lines = [line for row in _with_attempts(rows, found) for line in _attempts(row, found)]
-    return text_table("Attempt by attempt", shown(ATTEMPTS), lines)
-
-
-def transitions_table(rows: Sequence[ConfigurationFigures], found: Found) -> TextTable:
-    """The most frequent transitions of each configuration from one failed attempt to the next attempt."""
-    lines = [line for row in _with_attempts(rows, found) for line in _transitions(row, found)[:MOST_TRANSITIONS]]
-    return text_table(
-        "Transitions between error classes", shown((*NAMED, *TRANSITION, Shown("share", 4, percent, "share"))), lines
+def attempts_section(rows: Sequence[ConfigurationFigures], found: Found) -> Section:
+    """Each attempt, the most frequent transitions to the next one, and how often a program was tried again."""
+    known = [row for row in rows if row.key in found]
+    attempts = [line for row in known for line in _attempts(row, found)]
+    transitions = [line for row in known for line in _transitions(row, found)[:MOST_TRANSITIONS]]
+    repeats = [Row(row, of) for row in known if (of := found[row.key].repeats).programs]
+    of_all = Shown("share", 4, percent, "share")
+    again = Shown("share", 4, lambda of: percent(of.repeated / of.programs), "of")
+    listings = (
+        Listing("attempts", "Attempt by attempt", ATTEMPTS, attempts),
+        Listing("transitions", "Transitions between error classes", (*NAMED, *TRANSITION, of_all), transitions),
+        Listing("repeats", "Repeated programs, ignoring layout and comments", (*NAMED, *REPEATS, again), repeats),
     )
-
-
-def repeats_table(rows: Sequence[ConfigurationFigures], found: Found) -> TextTable:
-    """How often a program was tried again."""
-    repeats = [Row(row, found[row.key].repeats) for row in _with_attempts(rows, found)]
-    columns = shown((*NAMED, *REPEATS, Shown("share", 4, _share_repeated, "of")))
-    tried = [row for row in repeats if row.of.programs]
-    return text_table("Repeated programs, ignoring layout and comments", columns, tried)
+    choosing = [row.letter for row in known if found[row.key].chooses]
+    named = listed(choosing) if choosing else ""
+    return Section(listings, (ABOUT_ATTEMPTS, *([_CHOOSES.format(named, named)] if named else [])))
 
 
 def attempt_numbers(rows: Sequence[ConfigurationFigures], found: Found) -> list[Numbers]:
@@ -194,13 +172,9 @@ def attempt_numbers(rows: Sequence[ConfigurationFigures], found: Found) -> list[
                 "repeats": json_rows(REPEATS, [Row(row, found[row.key].repeats)])[0],
             }
         )
-        for row in _with_attempts(rows, found)
+        for row in rows
+        if row.key in found
     ]
-
-
-def attempt_rows(rows: Sequence[ConfigurationFigures], found: Found) -> list[Numbers]:
-    """One flat row per configuration and attempt."""
-    return json_rows(ATTEMPTS, [line for row in _with_attempts(rows, found) for line in _attempts(row, found)])
 
 
 def _attempts(row: ConfigurationFigures, found: Found) -> Iterator[AttemptRow]:
@@ -213,7 +187,3 @@ def _transitions(row: ConfigurationFigures, found: Found) -> list[TransitionRow]
     transitions = found[row.key].transitions
     total = sum(transition.count for transition in transitions)
     return [TransitionRow(row, transition, transition.count / total) for transition in transitions]
-
-
-def _with_attempts(rows: Sequence[ConfigurationFigures], found: Found) -> list[ConfigurationFigures]:
-    return [row for row in rows if row.key in found]

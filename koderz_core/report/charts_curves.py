@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from html import escape
@@ -30,6 +29,8 @@ from koderz_core.report.charts import (
     theme_color,
 )
 from koderz_core.report.charts_frontier import HIDDEN, LEFT, View, budget_line, with_title
+from koderz_core.report.columns import Row
+from koderz_core.report.comparison import AMOUNTS, level_at
 from koderz_core.report.cost_axis import CostAxis, unit_of
 from koderz_core.report.formats import amount, marked_rate, money
 
@@ -44,13 +45,7 @@ MOST_TICKS, MOST_MARKED = 20, 5  # ticks of attempts, and of other amounts
 UNSEEN = 0.01  # pixels of marks that only the pointer finds
 DOTTED = "1.5px,3.5px"  # Plotly's own dots look like dashes in thin lines
 DASHES = ("solid", "dash", "longdashdot")  # none that looks like a level without further tries
-TITLES = {
-    "attempts": "attempts",
-    "usd": "dollars per problem",
-    "seconds": "seconds per problem",
-    "tokens": "tokens per problem",
-    "joules": "joules per problem",
-}
+TITLES = AMOUNTS | {"attempts": "attempts"}
 POINTED = {
     "attempts": "%{x:d} attempts",
     "usd": "%{x:$.2r} per problem",
@@ -107,7 +102,8 @@ def success_by(comparison: Comparison, axis: Axis, view: View, title: str = "") 
     _reached(figure, comparison, axis, view.chosen)
     figure.update_xaxes(**_ticks(axis, scale, over), automargin=True, unifiedhovertitle_text=f"within {POINTED[axis]}")
     figure.update_yaxes(title="Share of problems solved", range=[LEAST, MOST], ticksuffix=" %", automargin=False)
-    figure = calm(figure, HEIGHT).update_layout(margin={"l": LEFT, "t": TOP, "r": ROOM}, hovermode=_hovermode(lines))
+    hovermode = "x unified" if len(lines) <= FEW else "closest"
+    figure = calm(figure, HEIGHT).update_layout(margin={"l": LEFT, "t": TOP, "r": ROOM}, hovermode=hovermode)
     with_title(figure, replace(view, narrow=True), title or f"Success against {TITLES[axis]}")
     return figure.update_layout(legend=BELOW, hoverlabel_font={"size": TICK, "color": TEXT})
 
@@ -131,7 +127,7 @@ def treads(curve: Curve[Key], axis: Axis, floor: float = 0.0) -> list[Tread]:
     """
     if axis == "attempts":
         numbers = range(1, round(curve.end) + 1)
-        return [Tread(number - 0.5, number + 0.5, bisect_right(curve.at, number) - 1) for number in numbers]
+        return [Tread(number - 0.5, number + 0.5, curve.step(number)) for number in numbers]
     edges = [max(at, floor) for at in curve.at]
     return [Tread(left, right, step) for step, (left, right) in enumerate(pairwise(edges))]
 
@@ -222,13 +218,14 @@ def _pointer(figure: go.Figure, lines: Sequence[Line], axis: Axis, over: tuple[f
     """Invisible marks at common places, so that the pointer shows the levels of all curves at one amount."""
     for line in lines:
         places, swatch = _places(axis, over), f"<span style='color:{line.colour}'>■</span> "
+        row = Row(line.row, line.curve)
         figure.add_scatter(
             x=places,
-            y=[100 * line.curve.share[_step(line.curve, place)] for place in places],
+            y=[100 * line.curve.share[line.curve.step(place)] for place in places],
             mode="markers",
             marker={"color": "rgba(0,0,0,0)", "size": UNSEEN},
             legendgroup=line.row.letter,
-            customdata=[f"{swatch}{line.named}: {_level(line, place)}" for place in places],
+            customdata=[f"{swatch}{line.named}: {level_at(row, place, ', no further attempts')}" for place in places],
             hovertemplate="%{customdata}<extra></extra>",
             showlegend=False,
         )
@@ -241,22 +238,6 @@ def _places(axis: Axis, over: tuple[float, float]) -> list[float]:
     if left:
         return [left * (right / left) ** (place / PLACES) for place in range(PLACES + 1)]
     return [right * place / PLACES for place in range(PLACES + 1)]
-
-
-def _step(curve: Curve[Key], place: float) -> int:
-    return bisect_right(curve.at, place * (1 + 1e-9)) - 1
-
-
-def _level(line: Line, place: float) -> str:
-    """``62 % [49, 73]``: the height of a curve with its interval; after its end without."""
-    curve, step = line.curve, _step(line.curve, place)
-    if place > curve.end * (1 + 1e-9):
-        return f"{marked_rate(curve.share[-1], None, None, line.row.marks)}, no further attempts"
-    return marked_rate(curve.share[step], curve.low[step], curve.high[step], line.row.marks)
-
-
-def _hovermode(lines: Sequence[Line]) -> str:
-    return "x unified" if len(lines) <= FEW else "closest"
 
 
 def _ends(figure: go.Figure, lines: Sequence[Line]) -> None:

@@ -12,7 +12,7 @@ import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ship
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.configurations import ConfigurationFigures
 from koderz_core.analysis.pairs import Key
-from koderz_core.analysis.tradeoff import Point
+from koderz_core.analysis.tradeoff import Point, turn
 from koderz_core.report.budget import in_unit
 from koderz_core.report.charts import COLOURS, GROUND, NEUTRAL, TEXT, TIERS, reaches, theme_color, tier_name
 from koderz_core.report.charts_frontier_efforts import EFFORT_LINE, draw_efforts, effort_lines, efforts_alt
@@ -207,16 +207,11 @@ def outline(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
     for ordered in (sorted(set(points)), sorted(set(points), reverse=True)):
         chain: list[tuple[float, float]] = []
         for x, y in ordered:
-            while len(chain) > 1 and _turn(chain[-2], chain[-1], (x, y)) <= 0:
+            while len(chain) > 1 and turn(chain[-2], chain[-1], (x, y)) <= 0:
                 chain.pop()
             chain.append((x, y))
         halves.append(chain)
     return halves[0][:-1] + halves[1][:-1] or halves[0]
-
-
-def _turn(first: tuple[float, float], second: tuple[float, float], third: tuple[float, float]) -> float:
-    """Positive if the way over three points turns left."""
-    return (second[0] - first[0]) * (third[1] - first[1]) - (second[1] - first[1]) * (third[0] - first[0])
 
 
 def _intervals(figure: go.Figure, canvas: Canvas, points: Sequence[Located], colours: Mapping[Key, str]) -> None:

@@ -10,7 +10,7 @@ import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ship
 from koderz_core.analysis.headroom import Choice, ChoiceKind, Headroom
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.charts import GROUND, NEUTRAL, TEXT, TICK, calm, reaches, short_names, theme_color
-from koderz_core.report.formats import percent, points
+from koderz_core.report.formats import percent, points_of
 from koderz_core.report.headroom import NAMES, figures_by_key, in_problems, matrix_rows, ranked
 
 LANE, ENDS = 38, 96  # pixels of a line, and of the rest of the chart
@@ -67,11 +67,7 @@ def _mark(figure: go.Figure, found: Headroom, choice: Choice, lane: str) -> None
 
 def headroom_alt(found: Headroom) -> str:
     """The chart in words; our words."""
-    said = [
-        f"{SHORT[choice.kind]} {points(choice.difference.value, choice.difference.low, choice.difference.high)}"
-        for choice in found.choices
-        if choice.difference
-    ]
+    said = [f"{SHORT[choice.kind]} {points_of(choice.difference)}" for choice in found.choices if choice.difference]
     return (
         f"Difference from the best single configuration in percentage points, with 95 % intervals: {'; '.join(said)}."
     )
@@ -125,10 +121,6 @@ def complementarity_alt(rows: Sequence[SummaryRow], found: Headroom) -> str:
 
 def _pointed(found: Headroom, choice: Choice) -> str:
     gain = choice.difference
-    difference = (
-        f"<br>{points(gain.value, gain.low, gain.high)} percentage points compared with the best single configuration"
-        if gain
-        else ""
-    )
+    difference = f"<br>{points_of(gain)} percentage points compared with the best single configuration" if gain else ""
     solved = in_problems(choice.share.value * found.problems)
     return f"{NAMES[choice.kind]}: {solved} of {found.problems}{difference}"

@@ -11,9 +11,9 @@ import plotly.graph_objects as go  # type: ignore[import-untyped]  # plotly ship
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.what_if import Simulated
 from koderz_core.report.charts import GROUND, NEUTRAL, TEXT, reaches
-from koderz_core.report.charts_frontier import HIDDEN, View, axis_of, cost_against_success
+from koderz_core.report.charts_frontier import HIDDEN, View, axis_of, cost_against_success, percentage
 from koderz_core.report.charts_frontier_labels import MARK, located
-from koderz_core.report.formats import money_span, plain, span
+from koderz_core.report.formats import money_of, plain, rate
 from koderz_core.report.what_if import SIMULATED
 
 NUMBER = 11  # pixels of the number in a mark
@@ -41,7 +41,7 @@ def what_if_chart(comparison: Comparison, found: Sequence[Simulated], view: View
     x, y = [axis.shown(usd) for _, _, usd in shown], [100 * item.solved.value for _, item, _ in shown]
     costs = [(item.usd.low, item.usd.high) if item.usd else (None, None) for _, item, _ in shown]
     known = [(None if low is None else max(axis.shown(low), axis.low), high) for low, high in costs]
-    shares = [(_percent(item.solved.low), _percent(item.solved.high)) for _, item, _ in shown]
+    shares = [(percentage(item.solved.low), percentage(item.solved.high)) for _, item, _ in shown]
     bars = {"thickness": 1, "width": 0, "color": NEUTRAL}
     reach = {"error_x": {**reaches(x, known), **bars}, "error_y": {**reaches(y, shares), **bars}}
     figure.add_scatter(x=x, y=y, **reach, mode="markers", marker={"opacity": 0}, opacity=0.45, **HIDDEN)
@@ -61,22 +61,14 @@ def what_if_chart(comparison: Comparison, found: Sequence[Simulated], view: View
 
 def what_if_alt(found: Sequence[Simulated]) -> str:
     """The simulated points in words. Hostile text."""
-    said = [f"{place} {plain(item.policy.name)} {_solved(item)} for {_cost(item)}" for place, item, _ in placed(found)]
+    said = [
+        f"{place} {plain(item.policy.name)} {rate(item.solved)} for {money_of(item.usd)}"
+        for place, item, _ in placed(found)
+    ]
     return f"Simulated policies in the chart of recorded cost against success: {'; '.join(said)}."
 
 
 def _hover(place: int, one: Simulated) -> str:
     why = f"<br>the attempts are not independent draws: {escape(one.why)}" if one.why else ""
-    return f"<b>{place}</b> {escape(one.policy.name)} ({SIMULATED})<br>{_solved(one)}, {_cost(one)} per problem{why}"
-
-
-def _solved(one: Simulated) -> str:
-    return span(one.solved.value, one.solved.low, one.solved.high)
-
-
-def _cost(one: Simulated) -> str:
-    return money_span(one.usd.value, one.usd.low, one.usd.high) if one.usd else "unpriced"
-
-
-def _percent(share: float | None) -> float | None:
-    return None if share is None else 100 * share
+    spent = f"{money_of(one.usd)} per problem"
+    return f"<b>{place}</b> {escape(one.policy.name)} ({SIMULATED})<br>{rate(one.solved)}, {spent}{why}"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import partial
 
 from koderz_core.analysis.comparison import Comparison
-from koderz_core.analysis.configurations import ConfigurationFigures, figures_of
+from koderz_core.analysis.configurations import figures_of
 from koderz_core.analysis.curves import Curve
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.pairs import Key
@@ -35,6 +34,7 @@ from koderz_core.report.configuration_columns import (
     configurations,
     curve_columns,
 )
+from koderz_core.report.equal_cost import curve_steps
 from koderz_core.report.formats import (
     NONE,
     TextTable,
@@ -46,16 +46,8 @@ from koderz_core.report.formats import (
 )
 from koderz_core.report.pair_columns import PAIRS, pair_rows, pairs
 from koderz_core.report.registration import registration_numbers, registration_tables
-from koderz_core.report.spending import (
-    margin_rows,
-    margins_table,
-    role_rows,
-    roles_table,
-    tier_margins_table,
-    tier_rows,
-    tiers_table,
-)
-from koderz_core.report.supervision import review_rows, reviews_table, supervised, supervision_table
+from koderz_core.report.spending import margins_listing, roles_listing, tier_margins_table, tiers_listing
+from koderz_core.report.supervision import reviews_listing, supervised, supervision_table
 
 MOST_PLACES = 12  # of a curve in a table
 PARTS = 7
@@ -77,12 +69,12 @@ def tables(comparison: Comparison) -> tuple[TextTable, ...]:
         configurations_table(comparison),
         pairs_table(comparison),
         *registration_tables(comparison.registered),
-        roles_table(comparison),
-        tiers_table(comparison),
+        roles_listing(comparison).table,
+        tiers_listing(comparison).table,
         ceilings_table(comparison),
         supervision_table(reviewed),
-        reviews_table(reviewed),
-        margins_table(comparison),
+        reviews_listing(reviewed).table,
+        margins_listing(comparison).table,
         compositions_table(comparison),
         tier_margins_table(comparison),
         settings_table(comparison),
@@ -160,17 +152,6 @@ def glance_table(rows: Sequence[SummaryRow]) -> TextTable:
     return text_table("Success and cost by configuration", GLANCE, found)
 
 
-@dataclass(frozen=True, slots=True)
-class CurveRow:
-    """One step of the curve of a configuration."""
-
-    configuration: ConfigurationFigures
-    at: float
-    share: float
-    low: float
-    high: float
-
-
 _WELL_FORMED = Shown("well formed", text=if_known(percent), path="configuration.well_formed", optional=True)
 
 
@@ -186,7 +167,10 @@ def curves_table(comparison: Comparison, axis: Axis) -> TextTable:
     headers = {f"by attempt {place:g}" if axis == "attempts" else amount(axis, place): place for place in places}
     columns = (
         *shown(NAMED),
-        *(Shown(header, text=partial(_level_at, place=place), path="") for header, place in headers.items()),
+        *(
+            Shown(header, text=partial(level_at, place=place, held=f" {HELD}"), path="")
+            for header, place in headers.items()
+        ),
         Shown("at end of curve", text=partial(_end, axis=axis), path=""),
         Shown("stopped by false passes", text=percent, path="of.false_passes"),
         Shown("interrupted", path="of.censored"),
@@ -198,12 +182,11 @@ def curves_table(comparison: Comparison, axis: Axis) -> TextTable:
     return text_table(title, columns, [Row(comparison.of(curve.key), curve) for curve in found.curves])
 
 
-def _level_at(line: Row[Curve[Key]], place: float) -> str:
-    """The height of a staircase at a place; with a tolerance, because places are rounded."""
-    curve, marks = line.of, line.configuration.marks
+def level_at(line: Row[Curve[Key]], place: float, held: str) -> str:
+    """``62 % [49, 73]``: the height of a curve at a place; after its own end without interval, and with ``held``."""
+    curve, marks, step = line.of, line.configuration.marks, line.of.step(place)
     if place > curve.end * (1 + 1e-9):
-        return f"{marked_rate(curve.share[-1], None, None, marks)} {HELD}"
-    step = bisect_right(curve.at, place * (1 + 1e-9)) - 1
+        return f"{marked_rate(curve.share[-1], None, None, marks)}{held}"
     return marked_rate(curve.share[step], curve.low[step], curve.high[step], marks)
 
 
@@ -215,12 +198,7 @@ def _end(line: Row[Curve[Key]], axis: Axis) -> str:
 
 def curve_rows(comparison: Comparison, axis: Axis) -> list[Numbers]:
     """One flat row per configuration and step of its curve."""
-    rows = [
-        CurveRow(comparison.of(curve.key), *step)
-        for curve in comparison.curves[axis].curves
-        for step in zip(curve.at, curve.share, curve.low, curve.high, strict=True)
-    ]
-    return json_rows(curve_columns(axis), rows)
+    return json_rows(curve_columns(axis), curve_steps(comparison, comparison.curves[axis]))
 
 
 def comparison_numbers(comparison: Comparison) -> Numbers:
@@ -238,16 +216,16 @@ def comparison_numbers(comparison: Comparison) -> Numbers:
             "score_kinds_mixed_problems": comparison.mixed_problems,
             "baseline": None if comparison.baseline is None else comparison.of(comparison.baseline).full_id,
             "configurations": configuration_rows(comparison),
-            "tiers": tier_rows(comparison),
-            "roles": role_rows(comparison),
+            "tiers": tiers_listing(comparison).numbers,
+            "roles": roles_listing(comparison).numbers,
             "pairs": [
                 {**row, "finding": pair.finding, "partings": [asdict(parting) for parting in pair.partings]}
                 for row, pair in zip(pair_rows(comparison), comparison.pairs, strict=True)
             ],
             "registrations": [registration_numbers(found) for found in comparison.registered],
             "groups": [[comparison.of(key).full_id for key in group] for group in comparison.groups],
-            "margins": margin_rows(comparison),
-            "reviews": review_rows(with_reviews(comparison)),
+            "margins": margins_listing(comparison).numbers,
+            "reviews": reviews_listing(with_reviews(comparison)).numbers,
             "curves": {axis: curve_rows(comparison, axis) for axis in comparison.curves},
             "differing": [asdict(setting) for setting in comparison.differences.differing],
             "common": dict(comparison.differences.common),

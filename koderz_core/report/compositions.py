@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from koderz_core.report.columns import Numbers, Shown, json_rows, number, text, text_table, usd, whole
-from koderz_core.report.formats import NONE, TextTable, money, solved_rate
+from koderz_core.report.columns import Numbers, Shown, if_known, json_rows, number, text, text_table, usd, whole
+from koderz_core.report.formats import TextTable, money, solved_rate
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.comparison import Comparison
@@ -51,10 +51,10 @@ def compositions_table(comparison: Comparison) -> TextTable:
     columns = (
         Shown("models", path="composition"),
         Shown("configurations", path="number"),
-        Shown("best success [95 %]", text=_rate, path="best"),
-        Shown("configuration with the highest success rate", text=_name, path="best"),
-        Shown("lowest $ per solved", text=_price, path="usd_per_solved"),
-        Shown("configuration with the lowest cost per solved problem", text=_name, path="cheapest"),
+        Shown("best success [95 %]", text=if_known(solved_rate), path="best"),
+        Shown("configuration with the highest success rate", text=if_known(_name), path="best"),
+        Shown("lowest $ per solved", text=if_known(money), path="usd_per_solved"),
+        Shown("configuration with the lowest cost per solved problem", text=if_known(_name), path="cheapest"),
     )
     return text_table(TITLE, columns, rows if len(rows) > 1 else [])
 
@@ -85,13 +85,5 @@ def _row(comparison: Comparison, name: str, rows: Sequence[ConfigurationFigures]
     return CompositionRow(name, tuple(rows), max(scored, key=lambda row: row.standing, default=None), cheapest, least)
 
 
-def _rate(row: ConfigurationFigures | None) -> str:
-    return solved_rate(row) if row else NONE
-
-
-def _name(row: ConfigurationFigures | None) -> str:
-    return f"{row.letter} · {row.label}" if row else NONE
-
-
-def _price(value: float | None) -> str:
-    return NONE if value is None else money(value)
+def _name(row: ConfigurationFigures) -> str:
+    return f"{row.letter} · {row.label}"

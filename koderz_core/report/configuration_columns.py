@@ -29,6 +29,7 @@ from koderz_core.report.formats import (
     duration,
     marked_rate,
     money,
+    money_of,
     money_span,
     rate,
     share_cases,
@@ -39,7 +40,6 @@ if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.comparison import Comparison, Measured
     from koderz_core.analysis.configurations import ConfigurationFigures
     from koderz_core.analysis.pairs import Key
-    from koderz_core.analysis.rates import Interval
     from koderz_core.analysis.tradeoff import Point
 
 AXIS_UNITS = {
@@ -96,14 +96,6 @@ def configuration_rows(comparison: Comparison) -> list[Numbers]:
 
 def _of_planned(row: ConfigurationFigures) -> str:
     return f"{row.n}/{row.planned}"
-
-
-def _group(numbers: str) -> str | None:
-    return numbers or None
-
-
-def _price(price: Interval | None) -> str:
-    return money_span(price.value, price.low, price.high) if price else money(None)
 
 
 def _cost(point: Point[Key]) -> str:
@@ -197,7 +189,7 @@ CONFIGURATIONS: Sequence[Column] = [
         "best, and differences within a group are not significant (the primary comparison of a sequential benchmark "
         "is not tested)",
         path="groups",
-        shown=Shown("group", 6, _group),
+        shown=Shown("group", 6, lambda numbers: numbers or None),
     ),
     *interval(
         usd(
@@ -206,7 +198,7 @@ CONFIGURATIONS: Sequence[Column] = [
             "problem has the same weight",
             _NO_PRICE,
             path="measured.price",
-            shown=Shown("$ per solved [95 %]", 7, _price, "measured.price"),
+            shown=Shown("$ per solved [95 %]", 7, money_of, "measured.price"),
         )
     ),
     *reasons("usd_per_solved", "usd_per_solved_low", "usd_per_solved_high"),

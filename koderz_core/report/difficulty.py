@@ -77,14 +77,9 @@ SOLVERS = (
 )
 
 
-def key_of(row: SummaryRow) -> Key:
-    """Identifies it among all configurations, as in ``Trial``."""
-    return row.benchmark, row.configuration
-
-
 def problems_table(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> TextTable:
     """One line per problem, a sign for each configuration."""
-    signs = (Shown(letter(place), text=partial(_sign, key=key_of(row)), path="") for place, row in enumerate(rows))
+    signs = (Shown(letter(place), text=partial(_sign, key=row.key), path="") for place, row in enumerate(rows))
     return text_table("Problems, the hardest first", (*BY_PROBLEM, *signs), problems)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -22,7 +21,7 @@ from koderz_core.report.columns import (
     text,
     whole,
 )
-from koderz_core.report.formats import amount, numbered, percent, points, span
+from koderz_core.report.formats import amount, numbered, percent, points_of, rate
 from koderz_core.report.pair_columns import SEQUENTIAL
 from koderz_core.report.registration import about_untested
 from koderz_core.report.sections import Listing, Section
@@ -32,11 +31,10 @@ if TYPE_CHECKING:  # numpy is slow to import
 
     from koderz_core.analysis.comparison import Comparison
     from koderz_core.analysis.configurations import ConfigurationFigures
-    from koderz_core.analysis.curves import Curve
+    from koderz_core.analysis.curves import Curves
     from koderz_core.analysis.equal_cost import EqualCost, Supported, Why
     from koderz_core.analysis.incidence import Axis
     from koderz_core.analysis.pairs import Key
-    from koderz_core.analysis.rates import Interval
     from koderz_core.analysis.total_budget import Breadth
 
 BUDGETS = 5  # in tables
@@ -91,8 +89,8 @@ class SupportedRow:
 
 
 @dataclass(frozen=True, slots=True)
-class BandRow:
-    """One step of a curve with its simultaneous band."""
+class CurveStep:
+    """One step of the curve of a configuration, with its band."""
 
     axis: Axis
     configuration: ConfigurationFigures
@@ -121,14 +119,6 @@ class OrderRow:
     supported: str
 
 
-def _difference(of: Interval) -> str:
-    return points(of.value, of.low, of.high)
-
-
-def _area(of: Interval) -> str:
-    return span(of.value, of.low, of.high)
-
-
 AREAS = (
     *NAMED,
     *interval(
@@ -136,7 +126,7 @@ AREAS = (
             "area",
             "share of problems solved, averaged over all budgets on a logarithmic scale",
             path="of.share",
-            shown=Shown("area [95 %]", 3, _area, "of.share"),
+            shown=Shown("area [95 %]", 3, rate, "of.share"),
         )
     ),
     *interval(
@@ -144,7 +134,7 @@ AREAS = (
             "difference",
             "area minus the area of the baseline; the intervals of all differences hold simultaneously",
             "the configuration is the baseline",
-            shown=Shown("points [95 %]", 4, if_known(_difference), "of.difference"),
+            shown=Shown("points [95 %]", 4, if_known(points_of), "of.difference"),
         ),
         SEQUENTIAL,
     ),
@@ -193,12 +183,16 @@ ORDERS = (
 
 def equal_cost_section(comparison: Comparison, found: EqualCost) -> Section:
     """What the band supports, in words; or why there is none."""
+    supported = [
+        SupportedRow(comparison.of(of.better), comparison.of(of.worse), of.start, None if isinf(of.end) else of.end)
+        for of in found.supported
+    ]
     listings = (
         _orders(comparison, found),
         _areas(comparison, found),
         _under_one_budget(comparison, found),
-        Listing("bands", "", BANDS, _bands(comparison, found)),
-        Listing("supported", "", SUPPORTED, [_supported_row(comparison, of) for of in found.supported]),
+        Listing("bands", "", BANDS, curve_steps(comparison, found.curves)),
+        Listing("supported", "", SUPPORTED, supported),
         Listing("breadth", "", BREADTH, list(_breadth(comparison, found))),
     )
     facts = {
@@ -244,11 +238,11 @@ def _under_one_budget(comparison: Comparison, found: EqualCost) -> Listing:
     return Listing("", title, columns, rows if places else [])
 
 
-def _bands(comparison: Comparison, found: EqualCost) -> list[BandRow]:
+def curve_steps(comparison: Comparison, found: Curves[Key]) -> list[CurveStep]:
     """One row per configuration and step of its curve."""
     return [
-        BandRow(found.axis, comparison.of(curve.key), *step)
-        for curve in found.curves.curves
+        CurveStep(found.axis, comparison.of(curve.key), *step)
+        for curve in found.curves
         for step in zip(curve.at, curve.share, curve.low, curve.high, strict=True)
     ]
 
@@ -315,7 +309,7 @@ def _spaced(least: float, most: float, parts: int) -> list[float]:
 
 
 def _order(found: EqualCost, letters: Mapping[Key, str], budget: float) -> OrderRow:
-    solved = {curve.key: _level(curve, budget) for curve in found.curves.curves}
+    solved = {curve.key: curve.share[curve.step(budget)] for curve in found.curves.curves}
     order = sorted(solved, key=lambda key: -solved[key])
     supported = [
         f"{letters[of.better]} > {letters[of.worse]}"
@@ -326,21 +320,13 @@ def _order(found: EqualCost, letters: Mapping[Key, str], budget: float) -> Order
     return OrderRow(amount(found.axis, budget), named, ", ".join(supported) or "none")
 
 
-def _level(curve: Curve[Key], budget: float) -> float:
-    return curve.share[bisect_right(curve.at, budget * (1 + 1e-9)) - 1]
-
-
 def _covered(of: Breadth, budget: float) -> str | None:
     solved = of.at(budget)
-    return None if solved is None else _area(solved)
+    return None if solved is None else rate(solved)
 
 
 def _full(of: Breadth, axis: Axis) -> str:
     return f"{percent(of.share[-1])} for {amount(axis, of.spent[-1])}"
-
-
-def _supported_row(comparison: Comparison, of: Supported) -> SupportedRow:
-    return SupportedRow(comparison.of(of.better), comparison.of(of.worse), of.start, None if isinf(of.end) else of.end)
 
 
 def _breadth(comparison: Comparison, found: EqualCost) -> Iterator[BreadthRow]:

@@ -205,17 +205,14 @@ def _break_even(label: str, other: str, found: BreakEven, at_once: int) -> str:
     if found.usd is None or found.never is None:
         return f"{other} solved nothing, so there is no break-even cost."
     never = f"in {percent(found.never)} of resamples it never reaches that rate"
-    bounds = " to ".join(_reached(bound) for bound in (found.low, found.high) if bound is not None)
+    known = (bound for bound in (found.low, found.high) if bound is not None)
+    bounds = " to ".join("never" if bound == inf else money(bound) for bound in known)
     parts = [never] if found.usd == inf else [f"{_level(at_once)} {bounds}", never]
     sure = f" ({'; '.join(parts)})" if bounds else ""  # one problem does not vary
     if found.usd == inf:
         return f"Even with all its attempts, {label} does not reach the success rate of {other}{sure}."
     paid = "" if found.frontier_usd is None else f"; {other} spent {money(found.frontier_usd)} per problem"
     return f"{label} reaches the success rate of {other} at {money(found.usd)} per problem{sure}{paid}."
-
-
-def _reached(usd: float) -> str:
-    return "never" if usd == inf else money(usd)
 
 
 def _level(at_once: int) -> str:

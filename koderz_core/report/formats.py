@@ -20,7 +20,8 @@ if TYPE_CHECKING:  # numpy and pandas are slow to import
     from koderz_core.analysis.bounds import Cases
     from koderz_core.analysis.configurations import ConfigurationFigures
     from koderz_core.analysis.incidence import Axis
-    from koderz_core.analysis.rates import ClusteredRate, Rate
+    from koderz_core.analysis.rates import ClusteredRate, Interval, Rate
+    from koderz_core.records.selectors import Estimate
 
 SHARED = (
     "shared: these tests ran in the same process as the program, so the program could in principle fake the results"
@@ -175,7 +176,7 @@ def money_spent(usd: float | None, cached: int) -> str:
     return f"{money(usd)} ({cached} cached)" if cached else money(usd)
 
 
-def rate(value: Rate | ClusteredRate) -> str:
+def rate(value: Rate | ClusteredRate | Interval) -> str:
     """``62 % [54, 69]``, the interval at 95 %."""
     return span(value.value, value.low, value.high)
 
@@ -234,6 +235,11 @@ def points(difference: float | None, low: float | None, high: float | None, apar
     return f"{100 * difference:+.0f} [{', '.join(in_points(low, high, apart))}]"
 
 
+def points_of(difference: Interval | Estimate) -> str:
+    """A difference of shares with its interval, as in ``points``."""
+    return points(difference.value, difference.low, difference.high)
+
+
 def in_points(low: float, high: float, apart: bool) -> tuple[str, str]:
     """The bounds of a difference in percentage points.
 
@@ -262,6 +268,11 @@ def money_span(usd: float | None, low: float | None, high: float | None) -> str:
     if usd is None or isnan(usd) or low is None or high is None:
         return amount
     return f"{amount} [{money(low).removeprefix('$')}, {money(high).removeprefix('$')}]"
+
+
+def money_of(usd: Interval | None) -> str:
+    """A price with its interval, as in ``money_span``."""
+    return money_span(usd.value, usd.low, usd.high) if usd else money(None)
 
 
 def count(number: int | None) -> str:

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING
 
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.columns import NAMED, Row, Shown, if_known, interval, json, number, share, text
-from koderz_core.report.formats import NONE, numbered, percent, plain, points, span
+from koderz_core.report.formats import NONE, numbered, percent, plain, points_of, rate
 from koderz_core.report.sections import Listing, Section
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.configurations import ConfigurationFigures
     from koderz_core.analysis.difficulty import Key
     from koderz_core.analysis.headroom import Choice, ChoiceKind, Headroom, Member, Verdict, Why
-    from koderz_core.analysis.rates import Interval
 
 TITLE = "Headroom: largest possible gain from choosing a configuration per problem"
 MOST_COLUMNS = 8  # configurations in the matrix for people
@@ -67,14 +66,6 @@ class MatrixRow:
     ids: Mapping[str, float]
 
 
-def _rate(of: Interval) -> str:
-    return span(of.value, of.low, of.high)
-
-
-def _difference(of: Interval) -> str:
-    return points(of.value, of.low, of.high)
-
-
 def in_problems(problems: float) -> str:
     """``12``, or ``12.3`` if it is a mean."""
     return f"{problems:.0f}" if abs(problems - round(problems)) < 0.05 else f"{problems:.1f}"
@@ -84,14 +75,14 @@ CHOICES = (
     text("choice", "rule that chooses a configuration for each problem", path="name", shown=Shown("choice", 1)),
     text("kind", "`oracle`, `repeated`, `pair`, `best`, `length` or `random`", path="of.kind"),
     number("solved", "problems solved", unit="problems", path="solved", shown=Shown("solved", 3, in_problems)),
-    *interval(share("share", "share of problems solved", shown=Shown("share [95 %]", 4, _rate, "of.share"))),
+    *interval(share("share", "share of problems solved", shown=Shown("share [95 %]", 4, rate, "of.share"))),
     *interval(
         share(
             "difference",
             "`share` minus the `share` of the best single configuration, paired by problem; all intervals hold "
             "simultaneously",
             "the row is the best single configuration",
-            shown=Shown("points above best single configuration [95 %]", 2, if_known(_difference), "of.difference"),
+            shown=Shown("points above best single configuration [95 %]", 2, if_known(points_of), "of.difference"),
         )
     ),
 )
@@ -169,9 +160,9 @@ def ranked(found: Headroom) -> list[Member]:
     return sorted(found.members, key=lambda member: -member.share)
 
 
-def matrix(by_key: Mapping[Key, ConfigurationFigures], found: Headroom, most: int = MOST_COLUMNS) -> Listing:
-    """Complementarity in words, of the ``most`` configurations that solve most."""
-    shown = [by_key[member.key].letter for member in ranked(found)[:most]]
+def matrix(by_key: Mapping[Key, ConfigurationFigures], found: Headroom) -> Listing:
+    """Complementarity in words, of the configurations that solve most."""
+    shown = [by_key[member.key].letter for member in ranked(found)[:MOST_COLUMNS]]
     rows = [row for row in matrix_rows(by_key, found) if row.configuration.letter in shown]
     columns = (
         Shown("", 1, path="configuration.letter"),
@@ -203,12 +194,12 @@ def conclusion(found: Headroom) -> str:
     assert gain is not None, "a computed headroom"
     assert gain.difference is not None, "of the oracle"
     assert found.verdict is not None, "of a computed headroom"
-    of, n = gain.difference, numbered(found.problems, "problem")
-    reach = f"{points(of.value, of.low, of.high)} percentage points"
+    n = numbered(found.problems, "problem")
+    reach = f"{points_of(gain.difference)} percentage points"
     least, least_usual = (f"with {n}, {_detectable(value)}" for value in (found.perfect, found.usual))
     repeated = found.of("repeated")
     others = repeated.difference if repeated else None
-    luck = f" ({points(others.value, others.low, others.high)} points)" if others else ""
+    luck = f" ({points_of(others)} points)" if others else ""
     said: Mapping[Verdict, str] = {
         "nothing": f"Nothing to learn: even a perfect choice per problem would gain only {reach}, and {least}.",
         "luck": f"No learnable gain was found: the oracle gains {reach}, but the configuration that is best in other "

@@ -13,7 +13,6 @@ from koderz_core.analysis.difficulty import Difficulty
 from koderz_core.records import Outcome
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import ExperimentRow, State
-from koderz_core.report.difficulty import key_of
 from koderz_core.report.formats import LOOKS, count, numbered
 
 Key = TypeVar("Key")
@@ -80,7 +79,7 @@ def matrix_of_problems(rows: Sequence[SummaryRow], problems: Sequence[Difficulty
     )
     repeats = 1 + max((trial.repeat for _, trial in trials), default=0)
     names = tuple(problem.problem for problem in problems)
-    lines = _lines({key_of(row): row.label for row in rows}, names, repeats, spots)
+    lines = _lines({row.key: row.label for row in rows}, names, repeats, spots)
     return Matrix(names, repeats, lines, hardest_first=True)
 
 

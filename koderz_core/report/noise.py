@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic
 
-from koderz_core.analysis.discrimination import FEWEST, Carriers, Item
-from koderz_core.analysis.noise import MOST_REPEATS, Design, Noise, Uncertainty
+from koderz_core.analysis.discrimination import FEWEST, Item
+from koderz_core.analysis.noise import MOST_REPEATS, Noise, Uncertainty
 from koderz_core.report.columns import (
     NAMED,
+    Result,
     Shown,
     if_known,
     interval,
@@ -36,37 +37,17 @@ _ALONE = "the row describes the rate of one configuration, not a difference"
 
 
 @dataclass(frozen=True, slots=True)
-class NoiseRow:
-    """The uncertainty of a configuration, or of its difference to the ``baseline``."""
+class Compared(Generic[Result]):
+    """A result of a configuration, or of its difference to the ``baseline``."""
 
     configuration: ConfigurationFigures
     baseline: ConfigurationFigures | None
-    of: Noise
+    of: Result
 
     @property
     def subject(self) -> str:
         """``B``, or ``B - A`` for a difference."""
         return self.configuration.letter + (f" - {self.baseline.letter}" if self.baseline else "")
-
-
-@dataclass(frozen=True, slots=True)
-class DesignRow:
-    """A design for the rate of a configuration or for a difference."""
-
-    subject: str
-    configuration: ConfigurationFigures
-    baseline: ConfigurationFigures | None
-    of: Design
-
-
-@dataclass(frozen=True, slots=True)
-class CarriersRow:
-    """How many problems carry a comparison."""
-
-    subject: str
-    configuration: ConfigurationFigures
-    baseline: ConfigurationFigures | None
-    of: Carriers
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +80,7 @@ def _span(of: Interval) -> str:
     return f"{in_points(of.value)} [{in_points(of.low)}, {in_points(of.high)}]"
 
 
-def _value(row: NoiseRow) -> str:
+def _value(row: Compared[Noise]) -> str:
     return f"{100 * row.of.value:+.1f}" if row.baseline else percent(row.of.value)
 
 
@@ -244,20 +225,27 @@ def noise_listings(
     comparison: Comparison, found: Uncertainty, pair: Key | None, most: int | None = None
 ) -> tuple[Listing, ...]:
     """The last one has at most ``most`` problems, those that carry the comparison of ``pair`` first."""
+    subjects = noise_subjects(comparison, found)
+    base = comparison.of(comparison.baseline) if comparison.baseline else None
     return (
         Listing(
             "sources",
             "Sources of uncertainty (standard errors in percentage points)",
             NOISE,
-            noise_subjects(comparison, found),
+            subjects,
         ),
         Listing(
             "designs",
             f"Numbers of problems and repeats with the smallest standard error (at most {MOST_REPEATS} repeats)",
             DESIGNS,
-            _designs(comparison, found),
+            [Compared(row.configuration, row.baseline, design) for row in subjects for design in row.of.designs],
         ),
-        Listing("carriers", "Problems that contribute to the comparison", CARRIERS, _carriers(comparison, found)),
+        Listing(
+            "carriers",
+            "Problems that contribute to the comparison",
+            CARRIERS,
+            [Compared(comparison.of(carrier.key), base, carrier) for carrier in found.problems.carriers],
+        ),
         Listing("problems", "", ITEMS, _items(comparison, found, None)),
         _shown_items(comparison, found, pair, most),
     )
@@ -292,29 +280,13 @@ def _items(comparison: Comparison, found: Uncertainty, pair: Key | None) -> list
     return sorted(rows, key=lambda row: -(row.part or 0.0)) if pair else rows
 
 
-def noise_subjects(comparison: Comparison, found: Uncertainty) -> list[NoiseRow]:
+def noise_subjects(comparison: Comparison, found: Uncertainty) -> list[Compared[Noise]]:
     """The configurations and differences with their noise."""
     rows = []
     for noise in found.noise:
         configuration, *others = map(comparison.of, noise.keys)
-        rows.append(NoiseRow(configuration, others[0] if others else None, noise))
+        rows.append(Compared(configuration, others[0] if others else None, noise))
     return rows
-
-
-def _designs(comparison: Comparison, found: Uncertainty) -> list[DesignRow]:
-    return [
-        DesignRow(row.subject, row.configuration, row.baseline, design)
-        for row in noise_subjects(comparison, found)
-        for design in row.of.designs
-    ]
-
-
-def _carriers(comparison: Comparison, found: Uncertainty) -> list[CarriersRow]:
-    base = comparison.of(comparison.baseline) if comparison.baseline else None
-    return [
-        CarriersRow(_letters(comparison, carrier.key), comparison.of(carrier.key), base, carrier)
-        for carrier in found.problems.carriers
-    ]
 
 
 def _letters(comparison: Comparison, pair: Key) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from koderz_core.analysis.discrimination import FEWEST
 from koderz_core.analysis.noise import Noise, Uncertainty
 from koderz_core.report.formats import money, numbered
-from koderz_core.report.noise import NoiseRow, in_points, leading_key, noise_listings, noise_subjects
+from koderz_core.report.noise import Compared, in_points, leading_key, noise_listings, noise_subjects
 from koderz_core.report.sections import Section
 
 if TYPE_CHECKING:  # numpy is slow to import
@@ -65,7 +65,7 @@ def _remarks(comparison: Comparison, found: Uncertainty, pair: Key | None) -> It
     yield ABOUT_NOISE
 
 
-def _next_buy(row: NoiseRow, most: int | None) -> str:
+def _next_buy(row: Compared[Noise], most: int | None) -> str:
     """What further experiments would do to the standard error."""
     noise, what = row.of, "difference" if row.baseline else "rate"
     if noise.error is None:

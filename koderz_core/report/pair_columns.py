@@ -127,10 +127,6 @@ def _difference_cases(worst: WorstCase | None) -> str | None:
     return point_cases(worst.difference) if worst and worst.missing and worst.difference else None
 
 
-def _p_worst(worst: WorstCase | None) -> str | None:
-    return chance(worst.p) if worst and worst.p is not None else None
-
-
 def _never(even: BreakEven | None) -> str | None:
     return chance(even.never) if even else None
 
@@ -222,7 +218,7 @@ PAIRS: Sequence[Column] = [
         "may be only a lower bound of this maximum",
         _NO_COMMON,
         path="worst.p",
-        shown=Shown("p worst", 6, _p_worst, "pair.worst", optional=True),
+        shown=Shown("p worst", 6, if_known(chance), "pair.worst.p", optional=True),
     ),
     share(
         "difference_worst",

@@ -110,7 +110,7 @@ def changes(before: Plan, after: Plan) -> Iterator[str]:
     if after.repeats != before.repeats:
         yield f"repeats changed from {before.repeats} to {after.repeats}"
     if after.budget != before.budget:
-        usd = [_limit(plan.budget.usd) for plan in (before, after)]
+        usd = ["no limit" if limit is None else money(limit) for limit in (before.budget.usd, after.budget.usd)]
         now = "now" if after.budget.allow_unpriced else "no longer"
         unpriced = f"calls of unknown cost are {now} allowed"
         yield f"budget changed from {usd[0]} to {usd[1]}" if usd[0] != usd[1] else unpriced
@@ -220,7 +220,3 @@ def _labels(plan: Plan) -> Mapping[str, str]:
     from koderz_core.strategies.labels import labels  # noqa: PLC0415 (all strategies, which most commands do not need)
 
     return labels(plan.configurations)
-
-
-def _limit(usd: float | None) -> str:
-    return "no limit" if usd is None else money(usd)

@@ -11,6 +11,7 @@ from koderz_core.report.columns import (
     NAMED,
     Row,
     Shown,
+    if_known,
     interval,
     number,
     reasons,
@@ -19,7 +20,7 @@ from koderz_core.report.columns import (
     usd,
     whole,
 )
-from koderz_core.report.formats import count, marked_rate, money_span, numbered, points, span
+from koderz_core.report.formats import count, marked_rate, money_of, numbered, points_of, rate
 from koderz_core.report.sections import Listing, Section
 
 if TYPE_CHECKING:  # numpy is slow to import
@@ -93,14 +94,6 @@ def _marked(row: RateRow | Row[Selection], name: str) -> str:
     return marked_rate(found.value, found.low, found.high, row.configuration.marks)
 
 
-def _share(found: Interval) -> str:
-    return span(found.value, found.low, found.high)
-
-
-def _difference(found: Interval) -> str:
-    return points(found.value, found.low, found.high)
-
-
 def _per_hundred(found: Interval | None) -> str | None:
     if found is None or found.low is None or found.high is None:
         return None
@@ -108,10 +101,6 @@ def _per_hundred(found: Interval | None) -> str | None:
         "<0.01" if 0 < share < 1e-4 else f"{100 * share:.2g}" for share in (found.value, found.low, found.high)
     )
     return f"{value} [{low}, {high}]"
-
-
-def _money(found: Interval | None) -> str | None:
-    return None if found is None else money_span(found.value, found.low, found.high)
 
 
 _KIND = text(
@@ -175,12 +164,12 @@ SELECTION = (
             share(name, meaning, shown=Shown(f"{name} [95 %]", place, partial(_marked, name=name), ""))
         )
     ),
-    *interval(share("missed", "`coverage` minus `selected`", shown=Shown("missed [95 %]", 8, _share, "of.missed"))),
+    *interval(share("missed", "`coverage` minus `selected`", shown=Shown("missed [95 %]", 8, rate, "of.missed"))),
     *interval(
         share(
             "gained",
             "`selected` minus `chance`",
-            shown=Shown("selected - chance, points [95 %]", 9, _difference, "of.gained"),
+            shown=Shown("selected - chance, points [95 %]", 9, points_of, "of.gained"),
         )
     ),
 )
@@ -209,7 +198,7 @@ FURTHER_DRAWS = (
             "mean cost of a draw",
             _UNKNOWN,
             path="draws.further.usd",
-            shown=Shown("$ per draw [95 %]", 5, _money, "draws.further.usd"),
+            shown=Shown("$ per draw [95 %]", 5, if_known(money_of), "draws.further.usd"),
         )
     ),
     *interval(
@@ -218,7 +207,7 @@ FURTHER_DRAWS = (
             "`usd_per_draw` divided by `gain`",
             "a price is unknown, nothing was extrapolated, or the quotient is not finite",
             path="draws.further.usd_per_solve",
-            shown=Shown("$ per extra solve [95 %]", 7, _money, "draws.further.usd_per_solve"),
+            shown=Shown("$ per extra solve [95 %]", 7, if_known(money_of), "draws.further.usd_per_solve"),
         )
     ),
     *interval(
@@ -227,7 +216,7 @@ FURTHER_DRAWS = (
             "cost per solved problem, computed from all experiments of the configuration",
             "a price is unknown, or the quotient is not finite",
             path="per_solved",
-            shown=Shown("$ per solved [95 %]", 8, _money, "per_solved"),
+            shown=Shown("$ per solved [95 %]", 8, if_known(money_of), "per_solved"),
         )
     ),
     *reasons("usd_per_extra_solve", "usd_per_extra_solve_low", "usd_per_extra_solve_high"),
@@ -238,8 +227,9 @@ FURTHER_DRAWS = (
 def sampling_section(comparison: Comparison, found: Found, kind: DrawKind | None = None) -> Section:
     """``kind``: the draws of the first listing, None for all."""
     title = "pass@k and pass^k (each interval applies to a single k)"
+    rates = [RateRow(row, draws, of) for row, draws in draws_of(comparison, found, kind) for of in draws.rates]
     listings = (
-        Listing("rates", title, PASS_RATES, _rates(comparison, found, kind)),
+        Listing("rates", title, PASS_RATES, rates),
         Listing(
             "selection", "Coverage and selection among the tested programs", SELECTION, _selections(comparison, found)
         ),
@@ -248,10 +238,6 @@ def sampling_section(comparison: Comparison, found: Found, kind: DrawKind | None
         ),
     )
     return Section(listings, tuple(_remarks(comparison, found)))
-
-
-def _rates(comparison: Comparison, found: Found, kind: DrawKind | None) -> list[RateRow]:
-    return [RateRow(row, draws, rate) for row, draws in draws_of(comparison, found, kind) for rate in draws.rates]
 
 
 def _selections(comparison: Comparison, found: Found) -> list[Row[Selection]]:

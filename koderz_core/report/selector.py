@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from koderz_core.analysis.selector_value import BETTER, NOTHING, OffPolicy
 from koderz_core.records.plans import SCRIPTED
 from koderz_core.records.selectors import Calibration, Estimate, Selector
-from koderz_core.report.formats import TextTable, money, percent, points
+from koderz_core.report.formats import TextTable, money, percent, points_of
 
 COUNTERFACTUAL = "simulated: computed from recorded results, without new calls"
 
@@ -21,8 +21,8 @@ def card_table(selector: Selector) -> TextTable:
             row.rule,
             _share(row.solved),
             money(row.usd),
-            _points(row.regret),
-            _points(row.gain),
+            points_of(row.regret),
+            points_of(row.gain),
             "–" if row.area is None else f"{row.area:.3f}",
         )
         for row in selector.card.judged
@@ -89,7 +89,3 @@ def _share(found: Estimate) -> str:
     if found.low is None or found.high is None:
         return percent(found.value)
     return f"{100 * found.value:.1f} % [{100 * max(0.0, found.low):.0f}, {100 * min(1.0, found.high):.0f}]"
-
-
-def _points(found: Estimate) -> str:
-    return points(found.value, found.low, found.high)

@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING
 
 from koderz_core.report.columns import (
     NAMED,
-    Numbers,
     Shown,
-    json_rows,
+    if_known,
+    interval,
     number,
     share,
-    shown,
     text,
-    text_table,
     whole,
     yes,
 )
-from koderz_core.report.formats import TextTable, chance, marked_rate, numbered, plain, points
+from koderz_core.report.formats import chance, marked_rate, numbered, plain, points
 from koderz_core.report.registration import about_untested
+from koderz_core.report.sections import Listing, Section
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.comparison import Comparison
@@ -60,10 +59,6 @@ def _points(result: SliceResult) -> str | None:
     return points(test.difference, test.low, test.high, apart) if test else None
 
 
-def _chance(p: float | None) -> str | None:
-    return None if p is None else chance(p)
-
-
 SLICES = (
     text(
         "slice",
@@ -79,15 +74,15 @@ SLICES = (
         path="of.rate.problems",
         shown=Shown("problems", 3),
     ),
-    share(
-        "share",
-        "success rate on the problems of the slice, with equal weight for every problem",
-        "no result",
-        path="of.rate.value",
-        shown=Shown("solved [95 %]", 4, _rate, ""),
+    *interval(
+        share(
+            "share",
+            "success rate on the problems of the slice, with equal weight for every problem",
+            "no result",
+            path="of.rate",
+            shown=Shown("solved [95 %]", 4, _rate, ""),
+        )
     ),
-    share("share_low", "lower end of the 95 % interval of `share`", "no result", path="of.rate.low"),
-    share("share_high", "upper end of the 95 % interval of `share`", "no result", path="of.rate.high"),
     whole(
         "n",
         "number of problems of the slice on which both the configuration and the baseline have a result; 0 if no "
@@ -120,7 +115,7 @@ SLICES = (
         "p_adjusted",
         "p value, adjusted by Holm's method for the number of tests in all slices",
         _NO_TEST,
-        shown=Shown("p (Holm)", 6, _chance),
+        shown=Shown("p (Holm)", 6, if_known(chance)),
     ),
     number(
         "p_worst", "maximum of `p_adjusted` over all possible outcomes of the experiments without a result", _NO_TEST
@@ -133,29 +128,17 @@ SLICES = (
 )
 
 
-def slice_table(comparison: Comparison, found: Slices) -> TextTable:
-    """One line per slice and configuration."""
+def slice_section(comparison: Comparison, found: Slices) -> Section:
+    """The listing ``rows`` has one line per slice and configuration."""
     title = f"By {found.by}"
     if comparison.baseline:
         title += f": difference from {comparison.of(comparison.baseline).letter} on the same problems"
     if found.tests > 1:
         title += f" (simultaneous 95 % intervals for all {found.tests} differences)"
-    return text_table(title, shown(SLICES), _rows(comparison, found))
-
-
-def slice_rows(comparison: Comparison, found: Slices) -> list[Numbers]:
-    """One flat row per slice and configuration, with full precision."""
-    return json_rows(SLICES, _rows(comparison, found))
-
-
-def slice_remarks(comparison: Comparison, found: Slices) -> tuple[str, ...]:
-    """The sentences without which the table misleads."""
-    return (*_remarks(found), *about_untested(comparison))
-
-
-def _rows(comparison: Comparison, found: Slices) -> list[SliceRow]:
     base = "/".join(comparison.baseline) if comparison.baseline else ""
-    return [SliceRow(comparison.of(result.key), result, base) for result in found.results]
+    rows = [SliceRow(comparison.of(result.key), result, base) for result in found.results]
+    remarks = (*_remarks(found), *about_untested(comparison))
+    return Section((Listing("rows", title, SLICES, rows),), remarks, {"by": found.by, "tests": found.tests})
 
 
 def _remarks(found: Slices) -> Iterator[str]:

@@ -10,9 +10,7 @@ from koderz_core.records.progress import RoleCost, SummaryRow, TierCost
 from koderz_core.report.columns import (
     NAMED,
     Column,
-    Numbers,
     Shown,
-    json_rows,
     number,
     reasons,
     share,
@@ -34,6 +32,7 @@ from koderz_core.report.formats import (
     span,
     tier_name,
 )
+from koderz_core.report.sections import Listing
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.comparison import Comparison
@@ -202,24 +201,19 @@ SPENDING = (
 )
 
 
-def tiers_table(comparison: Comparison) -> TextTable:
+def tiers_listing(comparison: Comparison) -> Listing:
     """The part of each tier in the cost per solved problem; calls and cost cover all experiments so far."""
-    return text_table("Cost per solved problem, by tier", shown(TIERS), _tiers(comparison))
+    rows = [
+        TierRow(row, tier, comparison.measured[row.key].parts.get(tier.tier) if tier.tier else None)
+        for row in comparison.configurations
+        for tier in row.tiers
+    ]
+    return Listing("tiers", "Cost per solved problem, by tier", TIERS, rows)
 
 
-def tier_rows(comparison: Comparison) -> list[Numbers]:
-    """One flat row per configuration and tier that was called."""
-    return json_rows(TIERS, _tiers(comparison))
-
-
-def roles_table(comparison: Comparison) -> TextTable:
+def roles_listing(comparison: Comparison) -> Listing:
     """The part of each role and model in the cost per solved problem, on the experiments with a result."""
-    return text_table("Cost per solved problem, by role and model", shown(ROLES), role_parts(comparison))
-
-
-def role_rows(comparison: Comparison) -> list[Numbers]:
-    """One flat row per configuration, role and model that was called."""
-    return json_rows(ROLES, role_parts(comparison))
+    return Listing("roles", "Cost per solved problem, by role and model", ROLES, role_parts(comparison))
 
 
 def role_parts(comparison: Comparison) -> list[RoleRow]:
@@ -234,21 +228,16 @@ def role_parts(comparison: Comparison) -> list[RoleRow]:
     ]
 
 
-def margins_table(comparison: Comparison) -> TextTable:
+def margins_listing(comparison: Comparison) -> Listing:
     """The cost of one additional solve, from each configuration on the frontier to the next."""
     title = "Marginal cost per extra solved problem, along the Pareto frontier"
-    return text_table(title, shown(MARGINS), _margins(comparison, comparison.margins))
+    return Listing("margins", title, MARGINS, _margins(comparison, comparison.margins))
 
 
 def tier_margins_table(comparison: Comparison) -> TextTable:
     """The cost of one additional solve, from the best configuration of one composition of tiers to the next."""
     columns = (Shown("models", text=_tiers_step, path=""), *shown(MARGINS))
     return text_table(TIER_MARGINS, columns, _margins(comparison, comparison.tier_margins))
-
-
-def margin_rows(comparison: Comparison) -> list[Numbers]:
-    """One flat row per step along the frontier."""
-    return json_rows(MARGINS, _margins(comparison, comparison.margins))
 
 
 def spending_table(rows: Sequence[SummaryRow]) -> TextTable:
@@ -261,14 +250,6 @@ def spending_table(rows: Sequence[SummaryRow]) -> TextTable:
         for place, tier in enumerate(tier_shares(row.tiers))
     ]
     return text_table("Spending by model tier", SPENDING, lines)
-
-
-def _tiers(comparison: Comparison) -> list[TierRow]:
-    return [
-        TierRow(row, tier, comparison.measured[row.key].parts.get(tier.tier) if tier.tier else None)
-        for row in comparison.configurations
-        for tier in row.tiers
-    ]
 
 
 def _margins(comparison: Comparison, steps: Sequence[Margin[Key]]) -> list[MarginRow]:

@@ -21,12 +21,12 @@ from koderz_core.report.columns import (
     text_table,
     whole,
 )
-from koderz_core.report.formats import TextTable, count, duration, marked_rate, money, percent, points, rate
+from koderz_core.report.formats import TextTable, count, duration, marked_rate, money, percent, points_of, rate
+from koderz_core.report.sections import Listing
 from koderz_core.times import day
 
 if TYPE_CHECKING:  # numpy is slow to import
     from koderz_core.analysis.configurations import ConfigurationFigures
-    from koderz_core.analysis.rates import Interval
     from koderz_core.analysis.specs import SpecComparison, SpecResults
     from koderz_core.analysis.supervision import Review, Supervision
 
@@ -41,10 +41,6 @@ SHOWS_NOT = (
     "Only experiments that are still unsolved get a review, and their next attempt is often better even without a "
     "review. To measure the effect, run the same configuration without checkpoints on the same problems."
 )
-
-
-def _change(change: Interval) -> str:
-    return points(change.value, change.low, change.high)
 
 
 SUPERVISION: Sequence[Column] = (
@@ -110,7 +106,7 @@ REVIEW: Sequence[Column] = (
             "change",
             "`after` minus `before`, with equal weight for every experiment; the interval considers that repeats of a "
             "problem are not independent",
-            shown=Shown("change in percentage points [95 %]", 3, _change, "of.change"),
+            shown=Shown("change in percentage points [95 %]", 3, points_of, "of.change"),
         )
     ),
 )
@@ -128,9 +124,10 @@ def supervision_table(rows: Sequence[Row[Supervision]]) -> TextTable:
     return text_table("Contribution of specs and reviews", shown((*NAMED, *SUPERVISION)), rows)
 
 
-def reviews_table(rows: Sequence[Row[Supervision]]) -> TextTable:
+def reviews_listing(rows: Sequence[Row[Supervision]]) -> Listing:
     """One line per checkpoint."""
-    return text_table("Gate tests passed before and after each checkpoint", shown((*NAMED, *REVIEW)), _reviews(rows))
+    title = "Gate tests passed before and after each checkpoint"
+    return Listing("reviews", title, (*NAMED[:2], *REVIEW), _reviews(rows))
 
 
 def supervision_numbers(rows: Sequence[Row[Supervision]]) -> list[Numbers]:
@@ -138,11 +135,6 @@ def supervision_numbers(rows: Sequence[Row[Supervision]]) -> list[Numbers]:
     identity = text("configuration", "id of the configuration", path="configuration.configuration")
     numbers = zip(rows, json_rows((identity, *SUPERVISION), rows), strict=True)
     return [json_row({**flat, "reviews": json_rows(REVIEW, _reviews([row]))}) for row, flat in numbers]
-
-
-def review_rows(rows: Sequence[Row[Supervision]]) -> list[Numbers]:
-    """One flat row per checkpoint."""
-    return json_rows((*NAMED[:2], *REVIEW), _reviews(rows))
 
 
 def _reviews(rows: Sequence[Row[Supervision]]) -> list[Row[Review]]:

@@ -219,9 +219,15 @@ SIGNS = (
 def trust_section(comparison: Comparison, trust: Trust) -> Section:
     """One line per configuration, and one per configuration and sign."""
     rows = [Row(comparison.of(entry.key), entry) for entry in trust.found]
+    signs = [
+        SignRow(comparison.of(entry.key), sign, MEANINGS[sign], experiments)
+        for entry in trust.found
+        if entry.scanned
+        for sign, experiments in entry.scanned.signs.items()
+    ]
     listings = (
         Listing("configurations", TITLE, TRUST, rows),
-        Listing("signs", "Signs of gaming in programs", SIGNS, _signs(comparison, trust)),
+        Listing("signs", "Signs of gaming in programs", SIGNS, signs),
     )
     return Section(listings, tuple(_remarks(trust)), {"commands": dict(trust.commands)})
 
@@ -317,12 +323,3 @@ def _hints(one: Integrity) -> Iterator[str]:
         yield f"impossible problems passed: {_passes(one.passes)}"
     if one.recalls:
         yield "programs resemble the canonical solutions"
-
-
-def _signs(comparison: Comparison, trust: Trust) -> list[SignRow]:
-    return [
-        SignRow(comparison.of(entry.key), sign, MEANINGS[sign], experiments)
-        for entry in trust.found
-        if entry.scanned
-        for sign, experiments in entry.scanned.signs.items()
-    ]

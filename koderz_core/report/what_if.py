@@ -12,12 +12,11 @@ from koderz_core.report.formats import (
     TextTable,
     duration,
     listed,
-    money,
-    money_span,
+    money_of,
     numbered,
     percent,
-    points,
-    span,
+    points_of,
+    rate,
 )
 
 if TYPE_CHECKING:  # numpy is slow to import
@@ -73,7 +72,7 @@ def sources_table(sources: Mapping[str, Source], aliases: Mapping[str, str]) -> 
             letters.get(name, ""),
             name,
             str(len(source.problems)),
-            str(len(list(_attempts(source)))),
+            str(len(source.attempts)),
             "one answer per problem (greedy)"
             if source.greedy
             else f"not independent draws: {source.why}"
@@ -134,7 +133,7 @@ def _solved(place: int, one: Simulated, kind: str, first: Simulated | None) -> t
         str(place),
         one.policy.name,
         kind,
-        _span(one.solved),
+        rate(one.solved),
         _points(one, first),
         percent(one.accepted_wrong),
         str(len(one.problems)),
@@ -142,13 +141,13 @@ def _solved(place: int, one: Simulated, kind: str, first: Simulated | None) -> t
 
 
 def _spent(place: int, one: Simulated, kind: str, *, priced: bool) -> tuple[str, ...]:
-    with_wrong = (_money(one.loss),) if priced else ()
+    with_wrong = (money_of(one.loss),) if priced else ()
     return (
         str(place),
         kind,
-        _money(one.usd),
+        money_of(one.usd),
         *with_wrong,
-        _money(one.usd_per_solved),
+        money_of(one.usd_per_solved),
         f"{one.attempts:.2f}",
         duration(one.seconds),
     )
@@ -157,26 +156,13 @@ def _spent(place: int, one: Simulated, kind: str, *, priced: bool) -> tuple[str,
 def _points(one: Simulated, first: Simulated | None) -> str:
     """The difference to the first; no interval is known for that of a tuned policy."""
     found = _difference(one, first)
-    return NONE if found is None else points(found[1].value, found[1].low, found[1].high)
+    return NONE if found is None else points_of(found[1])
 
 
 def _difference(one: Simulated, first: Simulated | None) -> tuple[int, Interval] | None:
     from koderz_core.analysis.what_if import difference  # noqa: PLC0415 (numpy is slow to import)
 
     return difference(one, first) if first else None
-
-
-def _span(share: Interval) -> str:
-    return span(share.value, share.low, share.high)
-
-
-def _money(usd: Interval | None) -> str:
-    return money(None) if usd is None else money_span(usd.value, usd.low, usd.high)
-
-
-def _attempts(source: Source) -> Iterator[object]:
-    for drawn in (*source.fixed.values(), *(chain for several in source.chains.values() for chain in several)):
-        yield from drawn
 
 
 def _numbers(one: Simulated, kind: str, first: Simulated | None) -> Numbers:

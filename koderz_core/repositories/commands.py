@@ -25,15 +25,11 @@ _SAFE = re.compile(r"[\w:.-]+")
 
 def frameworks_of(
     manifests: Manifests, files: Sequence[RepositoryFile], modules: Sequence[PythonModule]
-) -> tuple[str, ...]:
-    """The frameworks of the tests, by settings and by what test files import or are called."""
-    return tuple(_frameworks(manifests, files, modules))
-
-
-def _frameworks(
-    manifests: Manifests, files: Sequence[RepositoryFile], modules: Sequence[PythonModule]
 ) -> dict[str, str]:
-    """Each with the first file that shows it. pytest also runs the tests of unittest, and its users import mocks."""
+    """The frameworks of the tests, by settings and by what test files import or are called.
+
+    Each with the first file that shows it. pytest also runs the tests of unittest, and its users import mocks.
+    """
     found: dict[str, str] = {}
     for name, source in _signs(manifests, files, modules):
         found.setdefault(name, source)
@@ -81,7 +77,7 @@ def _tests(manifests: Manifests, files: Sequence[RepositoryFile], modules: Seque
         "go test": "go test ./...",
         "cargo test": "cargo test",
     }
-    sources = _frameworks(manifests, files, modules)
+    sources = frameworks_of(manifests, files, modules)
     for name, command in commands.items():
         if name in sources:
             yield Command("test", _of_folder(command, name, files), sources[name])

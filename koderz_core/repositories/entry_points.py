@@ -12,17 +12,8 @@ from koderz_core.repositories.folder_files import read_file, text_of
 from koderz_core.repositories.manifests import Manifests
 
 PROGRAMS = {
-    *("app.py", "main.py", "manage.py", "wsgi.py", "asgi.py", "streamlit_app.py"),
-    *(
-        "main.go",
-        "src/main.rs",
-        "src/index.ts",
-        "src/index.tsx",
-        "src/main.ts",
-        "src/main.tsx",
-        "index.js",
-        "server.js",
-    ),
+    *("app.py", "main.py", "manage.py", "wsgi.py", "asgi.py", "streamlit_app.py", "main.go", "index.js", "server.js"),
+    *("src/main.rs", "src/index.ts", "src/index.tsx", "src/main.ts", "src/main.tsx"),
 }
 """The usual names of files that start a program, in the root of a repository."""
 _PYPROJECT, _SETUP, _NODE = "pyproject.toml", "setup.cfg", "package.json"

@@ -21,7 +21,6 @@ _INI = ("setup.cfg", "tox.ini", "pytest.ini", ".flake8", "mypy.ini")
 _TOML = ("pyproject.toml", "Cargo.toml", "ruff.toml", ".ruff.toml")
 _MAKE = ("GNUmakefile", "makefile", "Makefile")
 _TARGET = re.compile(r"^([A-Za-z][\w-]*)\s*:(?![=:])", re.MULTILINE)
-_FIELDS = {"name": "name", "version": "version", "description": "description"}
 
 
 @dataclass(frozen=True)
@@ -86,7 +85,7 @@ def project_of(manifests: Manifests) -> Project:
     for source, keys in sources:
         table = manifests.table(source, *keys)
         if table.get("name"):
-            texts = {name: _text(table.get(key)) for name, key in _FIELDS.items()}
+            texts = {name: _text(table.get(name)) for name in ("name", "version", "description")}
             requires = table.get("requires-python") or manifests.get("setup.cfg", "options", "python_requires")
             return Project(
                 **texts,

@@ -9,11 +9,11 @@ import ast
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import takewhile
 from pathlib import PurePosixPath
 
-from koderz_core.prompts.definitions import definitions_in
 from koderz_core.python_parser import parse, silence
-from koderz_core.records.repositories import PythonModule
+from koderz_core.records.repositories import Definition, DefinitionKind, PythonModule
 
 SOURCE_FOLDERS = ("src", "lib", "python")
 """Folders whose content is importable although they are no packages."""
@@ -21,6 +21,8 @@ _STANDARD = sys.stdlib_module_names | {"_typeshed", "annotationlib", "compressio
 """With modules of newer versions of Python, and those that Python's own list leaves out."""
 _FILENAME = "<file of a repository>"
 _LONGEST_SUMMARY = 200
+_Function = ast.FunctionDef | ast.AsyncFunctionDef
+_Scope = _Function | ast.ClassDef
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,13 +54,45 @@ def parse_module(path: str, source: str) -> Parsed:
         paragraph = " ".join((ast.get_docstring(tree) or "").strip().partition("\n\n")[0].split())
         summary = paragraph.partition(". ")[0][:_LONGEST_SUMMARY]
         return Parsed(
-            replace(module, summary=summary, definitions=definitions_in(tree), has_main=_has_main(tree)),
+            replace(module, summary=summary, definitions=_definitions_in(tree), has_main=_has_main(tree)),
             tuple(dict.fromkeys(_imports(tree))),
         )
     except SyntaxError as error:
         return Parsed(replace(module, fault=f"syntax error in line {error.lineno or '?'}"))
     except (ValueError, RecursionError, MemoryError):
         return Parsed(replace(module, fault="cannot be parsed"))
+
+
+def _definitions_in(tree: ast.Module) -> tuple[Definition, ...]:
+    """Classes and functions, also those inside others, in the order of their lines."""
+    waiting: list[tuple[str, bool, ast.AST]] = [("", False, tree)]
+    found = []
+    while waiting:
+        prefix, in_class, node = waiting.pop()
+        for child in ast.iter_child_nodes(node):
+            if isinstance(child, _Scope):
+                found.append(_definition(prefix, child, in_class=in_class))
+                waiting.append((f"{prefix}{child.name}.", isinstance(child, ast.ClassDef), child))
+            else:
+                waiting.append((prefix, in_class, child))
+    return tuple(sorted(found, key=lambda it: (it.line, it.name)))
+
+
+def _definition(prefix: str, node: _Scope, *, in_class: bool) -> Definition:
+    typed = isinstance(node, _Function) and _is_typed(node, in_class=in_class)
+    kind: DefinitionKind = "class" if isinstance(node, ast.ClassDef) else "function"
+    end = node.end_lineno or node.lineno
+    return Definition(f"{prefix}{node.name}", kind, node.lineno, end, typed, ast.get_docstring(node, False) is not None)
+
+
+def _is_typed(node: _Function, *, in_class: bool) -> bool:
+    arguments = node.args
+    positional = [*arguments.posonlyargs, *arguments.args]
+    if in_class and positional and positional[0].arg in ("self", "cls", "mcs"):
+        positional = positional[1:]
+    others = [it for it in (arguments.vararg, arguments.kwarg) if it]
+    hinted = all(it.annotation for it in (*positional, *arguments.kwonlyargs, *others))
+    return hinted and (node.returns is not None or node.name == "__init__")
 
 
 def resolve_modules(parsed: list[Parsed]) -> tuple[PythonModule, ...]:
@@ -160,10 +194,7 @@ def _on_path(folder: str, importer: str, name: str) -> bool:
 def _shared(path: str, other: str) -> int:
     """How many folders two paths have in common."""
     pairs = zip(path.split("/")[:-1], other.split("/")[:-1], strict=False)
-    return next(
-        (place for place, (first, second) in enumerate(pairs) if first != second),
-        min(path.count("/"), other.count("/")),
-    )
+    return len(list(takewhile(lambda pair: pair[0] == pair[1], pairs)))
 
 
 def _without_init(parts: list[str]) -> list[str]:

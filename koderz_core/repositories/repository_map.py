@@ -66,7 +66,7 @@ def map_repository(folder: Path) -> RepositoryMap:
         modules=modules,
         most_imported=_counted(path for module in modules for path in module.imports),
         packages=_counted(package for module in modules for package in module.packages),
-        frameworks=frameworks_of(manifests, files, modules),
+        frameworks=tuple(frameworks_of(manifests, files, modules)),
         commands=commands_of(manifests, files, modules),
         entry_points=entry_points_of(root, manifests, files, modules),
         conventions=tuple(_conventions(manifests, files, modules)),

@@ -25,11 +25,6 @@ CHECK_SECONDS = 0.2  # how often a waiting call checks whether it has been stopp
 _FIRST_ERROR_STATUS = 400
 
 
-def nothing_known(_model: str, _request: Request) -> float | None:
-    """The worst case without prices: unknown."""
-    return None
-
-
 @dataclass(slots=True)
 class Reservation:
     """The amount that is reserved for one attempt of a call, and the amount that it counts as once it has ended.

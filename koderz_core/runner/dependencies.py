@@ -12,7 +12,7 @@ from koderz_core.grading.testsets import split
 from koderz_core.models.answer_cache import Draw
 from koderz_core.protocols import Judge, Model
 from koderz_core.records import Asker, Completion, Cost, Memory, Query, Request, Usage
-from koderz_core.runner.budget import Ledger, WorstCase, nothing_known
+from koderz_core.runner.budget import Ledger, WorstCase
 from koderz_core.runner.live_text import LiveText
 from koderz_core.runner.memory_watch import MemoryWatch
 from koderz_core.runner.provider_limits import Endpoints, Policy
@@ -44,15 +44,6 @@ MakeCalls = Callable[["Dependencies", Voice, Slot, Draw], Asks]
 """Returns what makes the calls of an experiment; its place, a draw without the ordinal, names it in all benchmarks."""
 
 
-def unknown_context(_model: str) -> None:
-    """The context of every model is unknown."""
-
-
-def nothing_remembered(_query: Query, _asker: Asker) -> Sequence[Memory]:
-    """The recollection of a workspace without memory."""
-    return ()
-
-
 @dataclass(frozen=True, slots=True)
 class Dependencies:
     """The models, the judge, prices, limits and memory that all experiments of a benchmark share.
@@ -69,10 +60,10 @@ class Dependencies:
     redact: Redactor = NO_KEYS
     policy: Policy = field(default_factory=Policy)
     endpoints: Endpoints = field(default_factory=Endpoints)  # shared by all benchmarks that ask the same providers
-    context_tokens: ContextTokens = unknown_context
+    context_tokens: ContextTokens = lambda _model: None
     live: LiveText = field(default_factory=LiveText)  # streamed answers that can be watched
-    recall: Recollection = nothing_remembered
-    worst_case: WorstCase = nothing_known
+    recall: Recollection = lambda _query, _asker: ()
+    worst_case: WorstCase = lambda _model, _request: None
     divide: Divide = split  # divides a problem's tests into gate tests and held-out tests
     reuse: Reuse | None = None  # answers of earlier benchmarks; None: every answer is a call
     room: Room = field(default_factory=Boundless)  # shared by all benchmarks whose models share this memory

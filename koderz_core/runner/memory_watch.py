@@ -13,7 +13,6 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Literal
 
 from koderz_core.models.free_memory import Memory
 from koderz_core.models.residency import Residency
@@ -24,14 +23,8 @@ KEPT_SECONDS = 600.0
 CRITICAL_SHARE = 0.5  # of the reserve: with less free memory it is critical
 RELIEF = 1.25  # times a threshold: only with more free memory its level ends, so that levels do not alternate
 
-Action = Literal["start no experiment", "load no model", "pause running experiments", "unload idle models"]
-ACTIONS: Mapping[MemoryLevel, frozenset[Action]] = {
-    "enough": frozenset(),
-    "low": frozenset({"start no experiment", "load no model"}),
-    "critical": frozenset({"start no experiment", "load no model", "pause running experiments", "unload idle models"}),
-}
-"""What each level does. A level does at least what a milder level does."""
-SEVERITY: Mapping[MemoryLevel, int] = {level: severity for severity, level in enumerate(ACTIONS)}
+SEVERITY: Mapping[MemoryLevel, int] = {"enough": 0, "low": 1, "critical": 2}
+"""A level does at least what a milder level does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,10 +130,10 @@ class MemoryWatch:
             self._state = MemoryState(level, memory.free_bytes, int(reserve * RELIEF * share))
             self._samples.append(Sample(self._clock(), memory, level, models, used, total))
             if level != before:
-                self._residency.hold(held="load no model" in ACTIONS[level])
+                self._residency.hold(held=level != "enough")
                 for obey in self._followers:
                     obey(self._state)
-        if "unload idle models" in ACTIONS[level]:
+        if level == "critical":
             self._residency.unload_idle()
 
     def close(self) -> None:

@@ -57,7 +57,7 @@ class Calls:
         """
         check_fits(started.model, request, self._dependencies.context_tokens(started.model))
         reuse = self._dependencies.reuse
-        key = reuse.key(started.model, request, (*self._place, ordinal)) if reuse else None
+        key = reuse.served.key(started.model, request, (*self._place, ordinal)) if reuse else None
         if reuse and (kept := reuse.answer(key, started, self._voice, ordinal)):
             return kept
         failures: list[ModelError] = []

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from koderz_core.events import CallFinished, CallStarted
-from koderz_core.models.answer_cache import AnswerCache, Draw, Kept, Served
-from koderz_core.records import Completion, Cost, Request
+from koderz_core.models.answer_cache import AnswerCache, Kept, Served
+from koderz_core.records import Completion, Cost
 from koderz_core.records.completions import Reused, cost_again
 from koderz_core.runner.recorder import Voice
 
@@ -20,10 +20,6 @@ class Reuse:
     cache: AnswerCache
     served: Served
     clock: Callable[[], float]
-
-    def key(self, model: str, request: Request, draw: Draw) -> str | None:
-        """As ``Served.key``."""
-        return self.served.key(model, request, draw)
 
     def answer(self, key: str | None, started: CallStarted, voice: Voice, ordinal: int) -> Completion | None:
         """A kept answer, recorded as that of this call; None if there is none.

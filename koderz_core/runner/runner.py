@@ -23,7 +23,7 @@ from koderz_core.runner.header import continued
 from koderz_core.runner.history import History, load
 from koderz_core.runner.recorder import Recorder, Watch
 from koderz_core.runner.scheduler import Scheduler
-from koderz_core.runner.stopping import MakeRule, Stopping, no_rule
+from koderz_core.runner.stopping import MakeRule, Stopping
 from koderz_core.runner.workers import Controller, Workers, models_of, pilot, remaining_tasks
 
 ABANDON_SECONDS = 0.3  # how long experiments may take to end normally when the process must end now
@@ -46,7 +46,7 @@ class Assignment:
     problems: Mapping[str, Problem]
     retry_errors: bool = False
     pilot: int | None = None
-    stopping: MakeRule = no_rule
+    stopping: MakeRule = lambda _plan: None
     engine: Engine = LOCAL
 
 

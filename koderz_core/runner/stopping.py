@@ -14,10 +14,6 @@ MakeRule = Callable[[Plan], Rule | None]
 """Returns the rule of a plan; None for a plan that runs to its end."""
 
 
-def no_rule(_plan: Plan) -> None:
-    """Every plan runs to its end."""
-
-
 class Stopping:
     """Follows the outcomes of a benchmark until they decide it. May be used from any thread.
 

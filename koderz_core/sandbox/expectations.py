@@ -226,7 +226,8 @@ class _Search:
         if equal := self._equal(place, call):
             return equal
         if name in OPPOSITES and isinstance(call.func, ast.Attribute):
-            return Expectation(place, call.func, "attr", None, _pair(name), sure=self._is_sure(call))
+            shape = "/".join(sorted((name, OPPOSITES[name])))
+            return Expectation(place, call.func, "attr", None, shape, sure=self._is_sure(call))
         if name == "require":
             return Expectation(place, call, "args", 0, f"{_TRUTH}{place}")
         places = _compared(call)
@@ -276,10 +277,6 @@ class _Search:
     def _is_closed(self, value: ast.expr) -> bool:
         """Whether no variable of the method is in it, so that it means the same in another method."""
         return not _names(value) & self._own
-
-
-def _pair(name: str) -> str:
-    return "/".join(sorted((name, OPPOSITES[name])))
 
 
 def _compared(call: ast.Call) -> list[int]:
@@ -377,9 +374,7 @@ def _with_other_part(node: ast.expr, field: str, lot: random.Random) -> ast.expr
     parts = list(getattr(node, field))
     for place in lot.sample(range(len(parts)), len(parts)):
         if other := mutated(parts[place], lot):
-            copy = type(node)(**dict(ast.iter_fields(node)))
-            setattr(copy, field, [*parts[:place], other, *parts[place + 1 :]])
-            return copy
+            return type(node)(**{**dict(ast.iter_fields(node)), field: [*parts[:place], other, *parts[place + 1 :]]})
     return None
 
 

@@ -206,10 +206,10 @@ class BoxedJudge:
 
     def _may_fail(self, problem: Problem, tests: TestSet, unchanged: Report) -> bool:
         """Whether only tests that examine changes of arguments fail with the tests' own objects unchanged."""
-        canonical, marks = self._of_canonical(problem, tests).report, unchanged.outcome.marks
-        if canonical and canonical.outcome.error != "timeout":  # on a busy machine, it shows nothing
+        canonical, marks = self._of_canonical(problem, tests).report, unchanged.marks
+        if canonical and canonical.error != "timeout":  # on a busy machine, it shows nothing
             complete = unchanged.completed or not canonical.completed
-            looks = [mark != "P" for mark in canonical.outcome.marks]
+            looks = [mark != "P" for mark in canonical.marks]
         else:
             complete = unchanged.completed and "-" not in marks
             looks = list(looks_at_changes(tests.source, problem.public.entry_point)) or [False] * len(marks)
@@ -227,7 +227,7 @@ class BoxedJudge:
             return self._canonical[key]
         order = self._order(problem, problem.canonical_solution, tests)
         answer = ask(self._workers, replace(order, mirrors=False))
-        if not answer.stalled and not (answer.report and answer.report.outcome.error == "timeout"):
+        if not answer.stalled and not (answer.report and answer.report.error == "timeout"):
             self._canonical[key] = answer
         return answer
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 from koderz_core.python_parser import parse
 from koderz_core.records import Isolation, Problem, TestFailure, TestSet, Verdict
-from koderz_core.sandbox.inside.instrument import asserts_in, method_of
+from koderz_core.sandbox.inside.instrument import asserts_in, last_name, method_of
 from koderz_core.sandbox.requests import Answer, Order, Report
 from koderz_core.sandbox.twins import Twins, Unit, guarded, runs_of
 
@@ -60,7 +60,7 @@ class Modules:
         if key not in self._apart:
             answer = self._ask(replace(order, code=problem.canonical_solution, shared=False))
             report = answer.report
-            if answer.stalled or (report and report.outcome.error == "timeout"):
+            if answer.stalled or (report and report.error == "timeout"):
                 return False
             self._apart[key] = bool(report and report.verdict(self._isolation).passed)
         return not self._apart[key]
@@ -178,9 +178,9 @@ class Modules:
     def _marks(self, twins: Twins, order: Order, units: Iterable[Unit] = ()) -> str:
         """The marks of the canonical solution, "" without a report."""
         report = self._ask(replace(order, tests=twins.source(units))).report
-        if report and report.outcome.error == "timeout":
+        if report and report.error == "timeout":
             raise _TimeLimitError
-        return report.outcome.marks if report else ""
+        return report.marks if report else ""
 
 
 class _TimeLimitError(Exception):
@@ -200,8 +200,7 @@ def derives_plain(code: str) -> bool:
 
 def _last_name(node: ast.expr) -> str:
     """``Fraction`` for ``fractions.Fraction``, ``list`` for ``list[int]``."""
-    named = node.value if isinstance(node, ast.Subscript) else node
-    return named.id if isinstance(named, ast.Name) else named.attr if isinstance(named, ast.Attribute) else ""
+    return last_name(node.value if isinstance(node, ast.Subscript) else node)
 
 
 def _key(problem: Problem, tests: TestSet) -> _Key:

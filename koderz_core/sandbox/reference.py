@@ -28,23 +28,16 @@ _SCRIPT = box.INSIDE / "reference.py"
 class Answers:
     """One line of ``records.Cases`` per call, None for an answer that is too large or not plain data.
 
-    ``seconds``: processor time of each call, with writing its line.
+    ``seconds``: processor time of each call, with writing its line. ``fault``: the only content of the script's output
+    if the solution fails, which is then raised.
     """
-
-    outputs: tuple[str | None, ...]
-    seconds: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class _Output:
-    """``Answers``, or only the ``fault`` of the solution."""
 
     outputs: tuple[str | None, ...] = ()
     seconds: tuple[float, ...] = ()
     fault: str = ""
 
 
-_OUTPUT = msgspec.json.Decoder(_Output)  # made here: two threads that make it at once may crash
+_OUTPUT = msgspec.json.Decoder(Answers)  # made here: two threads that make it at once may crash
 
 
 def answers(problem: Problem, calls: Sequence[str], *, boxed: bool = True) -> Answers:
@@ -80,7 +73,7 @@ def _read(output: bytes, calls: int) -> Answers | str:
     except msgspec.DecodeError:
         return "no answer"
     sound = len(found.outputs) == len(found.seconds) == calls and "\n" not in "".join(filter(None, found.outputs))
-    return found.fault or (Answers(found.outputs, found.seconds) if sound else "no answer")
+    return found.fault or (found if sound else "no answer")
 
 
 def _run(

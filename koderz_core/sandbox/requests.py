@@ -74,21 +74,14 @@ class Order:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
-    """``inside.recorder.Outcome``."""
+class Report:
+    """``inside.trial.Report``, with the fields of its ``inside.recorder.Outcome``."""
 
     marks: str
     failures: tuple[TestFailure, ...]
     error: ErrorClass | None
     message: str
     test_seconds: tuple[float, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Report:
-    """``inside.trial.Report``."""
-
-    outcome: Outcome
     completed: bool
     seconds: float
     shared: bool
@@ -97,9 +90,8 @@ class Report:
     opined: bool = False
 
     def verdict(self, isolation: Isolation) -> Verdict:
-        out = self.outcome
-        ended = (self.completed, out.error, out.message, self.seconds, isolation, self.shared)
-        return Verdict(out.marks, out.failures, *ended, out.test_seconds)
+        ended = (self.completed, self.error, self.message, self.seconds, isolation, self.shared)
+        return Verdict(self.marks, self.failures, *ended, self.test_seconds)
 
 
 @dataclass(frozen=True, slots=True)

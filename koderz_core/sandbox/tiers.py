@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ast
 import os
-import socket
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -19,8 +18,9 @@ import msgspec
 from koderz_core.python_parser import parse
 from koderz_core.records import Isolation, Problem, TestSet
 from koderz_core.sandbox import box
-from koderz_core.sandbox.folders import folder, sweep
+from koderz_core.sandbox.folders import sweep
 from koderz_core.sandbox.inside.instrument import tests_in
+from koderz_core.sandbox.selftest_programs import planted
 
 TIERS: tuple[Isolation, ...] = ("hardened", "strong", "limited")  # best first
 _SCRIPT = box.INSIDE / "probe.py"
@@ -43,13 +43,10 @@ class TierStatus:
 def probe(bwrap: str | None) -> tuple[TierStatus, ...]:
     """All tiers, the best first, in well under a second. ``bwrap``: the path of bubblewrap, None if not installed."""
     sweep()
-    with folder() as path, socket.create_server(("127.0.0.1", 0)) as server:
-        secret = path / "secret"
-        secret.write_text("secret")
-        target = (str(secret), str(path), server.getsockname()[1], os.getpid())
-        with ThreadPoolExecutor(len(TIERS)) as threads:
-            reasons = threads.map(lambda isolation: _reason(isolation, bwrap, target), TIERS)
-            return tuple(map(TierStatus, TIERS, reasons))
+    with planted() as ground, ThreadPoolExecutor(len(TIERS)) as threads:
+        target = (str(ground.folder / "secret"), str(ground.folder), ground.server.getsockname()[1], os.getpid())
+        reasons = threads.map(lambda isolation: _reason(isolation, bwrap, target), TIERS)
+        return tuple(map(TierStatus, TIERS, reasons))
 
 
 _Target = tuple[str, str, int, int]  # inside/probe.py's Target
@@ -65,8 +62,6 @@ class _Output:
 
 
 def _reason(isolation: Isolation, bwrap: str | None, target: _Target) -> str:
-    if not hasattr(os, "fork"):
-        return "koderz can run programs only on Linux and macOS; on Windows, install koderz inside WSL2"
     if isolation != "limited" and sys.platform != "linux":
         return "this tier needs Linux"
     if isolation == "hardened" and bwrap is None:

@@ -199,7 +199,7 @@ class Worker:
             with suppress(ProcessLookupError, PermissionError):  # PermissionError: macOS, if only a zombie is left
                 os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
-        self._wait_for_group()
+        wait_for_group(self._process.pid)
 
     def discard(self) -> None:
         """End it and free its resources. Only for the thread that uses it, or if no thread does."""
@@ -211,14 +211,6 @@ class Worker:
         for pipe in others:
             pipe.close()
         self._remove_folder()
-
-    def _wait_for_group(self) -> None:
-        """Wait until the processes that were killed with the worker are gone."""
-        deadline = time.monotonic() + DYING_SECONDS
-        with suppress(ProcessLookupError, PermissionError):
-            while time.monotonic() < deadline:
-                os.killpg(self._process.pid, 0)
-                time.sleep(0.001)
 
     def _remove_folder(self) -> None:
         if self._folder:
@@ -270,9 +262,16 @@ class Worker:
             raise TimeoutError
 
 
+def wait_for_group(pid: int) -> None:
+    """Wait until the processes that were killed with a process of its own group are gone."""
+    deadline = time.monotonic() + DYING_SECONDS
+    with suppress(ProcessLookupError, PermissionError):
+        while time.monotonic() < deadline:
+            os.killpg(pid, 0)
+            time.sleep(0.001)
+
+
 def _start_process(isolation: Isolation, bwrap: str | None, memory_bytes: int, folder: str) -> subprocess.Popen[bytes]:
-    if not hasattr(os, "fork"):
-        raise SandboxError("koderz can grade programs only on Linux and macOS. On Windows, install koderz inside WSL2.")
     readable = None if isolation == "limited" else astuple(box.readable())
     parent = 0 if isolation == "hardened" else os.getpid()  # bubblewrap itself ends all processes with the parent
     setup = json.dumps({"readable": readable, "memory_bytes": memory_bytes, "parent": parent, "turn": next(_TURNS)})

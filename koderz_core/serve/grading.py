@@ -9,8 +9,7 @@ from typing import Literal
 
 from koderz_core.grading.grader import Graded
 from koderz_core.serve.endpoint import Call, Endpoint
-from koderz_core.serve.parts import Parts
-from koderz_core.serve.programs import result_of
+from koderz_core.serve.parts import Parts, result_of
 from koderz_core.serve.records import (
     CommandResult,
     CommandStatus,

@@ -50,6 +50,12 @@ def plan(index: Index, benchmark: str) -> Plan:
     return msgspec.json.decode(str(row[0]), type=Plan)
 
 
+def known_spending(index: Index, benchmark: str) -> float:
+    """The known cost in dollars of the calls of a benchmark (by id), also beside calls without a price."""
+    row = index.con.execute(_KNOWN_SPENDING, [benchmark]).fetchone()
+    return float(row[0]) if row else 0.0
+
+
 def newest(con: DuckDBPyConnection, benchmark: str) -> list[NewestIteration]:
     """The latest iterations of a benchmark, the newest first."""
     parameters = {"benchmark": benchmark, "most": NEWEST, "cut": MESSAGE_CHARACTERS}
@@ -97,6 +103,10 @@ join (
     ) group by benchmark
 ) e on e.benchmark = b.id
 order by b.opened_at desc, b.id
+"""
+_KNOWN_SPENDING = """
+select coalesce(sum(c.cost_usd order by c.experiment, c.ordinal, c.attempt), 0)
+from calls c join experiments e on e.id = c.experiment where e.benchmark = ?
 """
 # Each of the experiments that tested something last has an iteration from then, so older iterations need not be read.
 # Those after a point in time are in few blocks of the table, even of a million rows.

@@ -6,13 +6,13 @@ Baselines are a query of the index, so there is no registry to keep up to date.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import Any
 
 import msgspec
 
-from koderz_core.records import Scalar, Tier
 from koderz_core.records.plans import COST_LIMIT
-from koderz_core.records.progress import RoleCost, SummaryRow, TierCost
+from koderz_core.records.progress import RoleCost, SummaryRow
 from koderz_core.records.trials import Ground, Measured
 from koderz_core.records.verdicts import WELL_FORMED
 from koderz_core.store.index import SAW_BASE_TESTS, SEARCHED, Index, mappings, records
@@ -29,9 +29,9 @@ def summaries(
     parameters = {
         name: None if ids is None else list(ids) for name, ids in (("benchmarks", benchmarks), ("only", only))
     }
-    tiers: dict[tuple[object, object], list[TierCost]] = {}
-    for record in records(index.con, _ConfigurationTier, _TIERS, parameters):
-        tiers.setdefault((record.benchmark, record.configuration), []).append(record.cost())
+    tiers: dict[tuple[object, object], list[dict[str, object]]] = {}
+    for tier in mappings(index.con, _TIERS, parameters):
+        tiers.setdefault((tier["benchmark"], tier["configuration"]), []).append(tier)
     rows = []
     for row in mappings(index.con, _SUMMARIES, parameters):
         at_work = bool(row["running"]) and index.writers.of(str(row["benchmark"]), closed=False) is not None
@@ -108,25 +108,6 @@ group by e.benchmark, e.configuration, t.tier order by e.benchmark, e.configurat
 """
 
 
-@dataclass(frozen=True, slots=True)
-class _ConfigurationTier:
-    benchmark: str
-    configuration: str
-    tier: Tier | None
-    calls: int
-    unpriced: int
-    cost_usd: float | None
-    kwh: float | None
-    energy_usd: float | None
-    rental_usd: float | None
-    tokens: int | None
-
-    def cost(self) -> TierCost:
-        """The cost, without its configuration."""
-        energy = (self.kwh, self.energy_usd, self.rental_usd)
-        return TierCost(self.tier, self.calls, self.unpriced, self.cost_usd, *energy, self.tokens)
-
-
 def role_costs(index: Index, benchmarks: Collection[str], only: Collection[str] | None = None) -> list[RoleCost]:
     """The cost of each role and model, by benchmark and configuration; the coder first, models in the order of calls.
 
@@ -165,61 +146,26 @@ def measured(index: Index) -> list[Measured]:
 
     With cached answers, the costs are unknown, so another measurement is the better baseline.
     """
-    return [row.measured() for row in records(index.con, _Direct, _MEASURED)]
+    return [_measured(row) for row in mappings(index.con, _MEASURED)]
+
+
+def _measured(row: Mapping[str, Any]) -> Measured:  # Any: columns of the SQL
+    model = row["models"]["coder"][0]
+    more = {"model": model, "tier": row["tiers"].get(model), "conditions": _conditions(row)}
+    return msgspec.convert({**row, **more}, Measured)
 
 
 def grounds(index: Index, benchmarks: Collection[str]) -> list[Ground]:
     """The problems and conditions of these benchmarks (by id)."""
-    return [row.ground() for row in records(index.con, _Planned, _GROUNDS, {"benchmarks": list(benchmarks)})]
+    rows = mappings(index.con, _GROUNDS, {"benchmarks": list(benchmarks)})
+    return [msgspec.convert({**row, "conditions": _conditions(row)}, Ground) for row in rows]
 
 
-@dataclass(frozen=True, slots=True)
-class _Planned:
-    benchmark: str
-    problems: tuple[str, ...]
-    conditions: Mapping[str, Scalar]
-    prompts: Mapping[str, str]
-    cost_limit: float | None
-    price_version: str
-
-    def ground(self) -> Ground:
-        conditions = _conditions(self.conditions, self.prompts, self.cost_limit)
-        return Ground(self.benchmark, self.problems, conditions, self.price_version)
-
-
-@dataclass(frozen=True, slots=True)
-class _Direct:
-    benchmark: str
-    configuration: str
-    label: str
-    models: Mapping[str, tuple[str, ...]]
-    tiers: Mapping[str, Tier]
-    dataset: str
-    dataset_sha256: str
-    parameters: Mapping[str, Scalar]
-    conditions: Mapping[str, Scalar]
-    prompts: Mapping[str, str]
-    cost_limit: float | None
-    price_version: str
-    at: float
-    problems: tuple[str, ...]
-    solved: tuple[bool, ...]
-    usd: tuple[float | None, ...]
-
-    def measured(self) -> Measured:
-        model = self.models["coder"][0]
-        fields = {name: getattr(self, name) for name in Measured.__slots__ if name in _Direct.__slots__}
-        conditions = _conditions(self.conditions, self.prompts, self.cost_limit)
-        more = {"model": model, "tier": self.tiers.get(model), "conditions": conditions}
-        return msgspec.convert({**fields, **more}, Measured)
-
-
-def _conditions(
-    planned: Mapping[str, Scalar], prompts: Mapping[str, str], cost_limit: float | None
-) -> dict[str, Scalar]:
+def _conditions(row: Mapping[str, Any]) -> dict[str, object]:  # Any: as above
     """The conditions with the versions of prompts, which older plans did not include, and the budget of experiments."""
-    limits = {} if cost_limit is None else {COST_LIMIT: cost_limit}
-    return {**{f"{name} prompt": version for name, version in prompts.items()}, **planned, **limits}
+    limits = {} if row["cost_limit"] is None else {COST_LIMIT: row["cost_limit"]}
+    prompts = {f"{name} prompt": version for name, version in row["prompts"].items()}
+    return {**prompts, **row["conditions"], **limits}
 
 
 _GROUNDS = """

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from duckdb import DuckDBPyConnection
 
 from koderz_core.errors import DataError
 from koderz_core.records.notes import NoteRow
-from koderz_core.records.rows import CallRow, ExperimentDetails, ExperimentRow, IterationRow, ScoreRow, Step, StepKind
+from koderz_core.records.rows import CallRow, ExperimentDetails, IterationRow, ScoreRow, Step, StepKind
 from koderz_core.store.experiments import experiment as row_of
 from koderz_core.store.index import Index, in_effect, records
 from koderz_core.sums import known_sum
@@ -24,17 +24,7 @@ KINDS: Mapping[str, StepKind] = {
 """Notes that end a step."""
 
 
-@dataclass(frozen=True, slots=True)
-class ExperimentRows:
-    """The rows of one experiment; calls in the order of their ordinals and attempts."""
-
-    experiment: ExperimentRow
-    iterations: list[IterationRow]
-    calls: list[CallRow]
-    notes: list[NoteRow]
-
-
-def steps(rows: ExperimentRows) -> tuple[Step, ...]:
+def steps(rows: ExperimentDetails) -> tuple[Step, ...]:
     """The steps in order; calls without a result so far are the last step."""
     counts: Counter[StepKind] = Counter()
     previous: str | None = None
@@ -57,7 +47,7 @@ def _before(end: IterationRow | NoteRow, calls: Sequence[CallRow]) -> list[CallR
     return before
 
 
-def _ends(rows: ExperimentRows) -> list[IterationRow | NoteRow]:
+def _ends(rows: ExperimentDetails) -> list[IterationRow | NoteRow]:
     """The iteration or note at the end of each step; the calls of an iteration without an ordinal are unknown."""
     notes = [note for note in rows.notes if note.kind in KINDS]
     return sorted([*rows.iterations, *notes], key=lambda row: row.ordinal or 0)
@@ -76,7 +66,7 @@ def _step(
 
 
 def _open_step(
-    rows: ExperimentRows, calls: Sequence[CallRow], counts: Counter[StepKind], previous: str | None
+    rows: ExperimentDetails, calls: Sequence[CallRow], counts: Counter[StepKind], previous: str | None
 ) -> Iterator[Step]:
     if not calls:
         return
@@ -86,7 +76,7 @@ def _open_step(
     yield Step(kind, number, tuple(calls), None, None, program, previous, _seconds(calls), _cost(calls))
 
 
-def _open_kind(rows: ExperimentRows, role: str) -> StepKind:
+def _open_kind(rows: ExperimentDetails, role: str) -> StepKind:
     if role == "spec":
         return "spec"
     if role == "reviewer":
@@ -96,7 +86,7 @@ def _open_kind(rows: ExperimentRows, role: str) -> StepKind:
     return "answer" if _submitted_untested(rows) else "iteration"
 
 
-def _submitted_untested(rows: ExperimentRows) -> bool:
+def _submitted_untested(rows: ExperimentDetails) -> bool:
     """Whether it ended with a program that no iteration tested, or without a program."""
     has_result = rows.experiment.outcome in ("solved", "unsolved")
     return has_result and rows.experiment.code not in {iteration.code for iteration in rows.iterations}
@@ -136,15 +126,16 @@ def several(index: Index, experiments: Iterable[str], named: Naming) -> Several:
 def details(index: Index, experiment: str) -> ExperimentDetails:
     """Everything about the experiment of that id. Raises UnknownNameError."""
     con = index.con
-    rows = ExperimentRows(
+    scored = scores(con, experiment)
+    rows = ExperimentDetails(
         index.writers.shown(row_of(con, experiment), in_effect(con)),
         iterations(con, experiment),
         calls(con, experiment),
         notes(con, experiment),
+        scored,
+        {score.code: text(con, score.code) for score in scored},
     )
-    scored = scores(con, experiment)
-    programs = {score.code: text(con, score.code) for score in scored}
-    return ExperimentDetails(rows.experiment, rows.iterations, rows.calls, rows.notes, scored, programs, steps(rows))
+    return replace(rows, steps=steps(rows))
 
 
 def iterations(con: DuckDBPyConnection, experiment: str) -> list[IterationRow]:

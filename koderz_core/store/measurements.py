@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass
 
 from koderz_core.records import OF_VARIANT, Asker, Memory
 from koderz_core.records.notes import SpecRow
@@ -111,35 +110,22 @@ order by i."at" desc, i.experiment, i.iteration limit $most
 """  # noqa: S608 (ours)
 
 
-@dataclass(frozen=True, slots=True)
-class SpecQuery:
-    """The spec that ``asker`` needs: of its first spec model, for version ``prompt`` of the request in this
-    ``wording``.
+def recalled(store: Store, asker: Asker, prompt: str, wording: str, temperature: float, limit: int) -> list[Memory]:
+    """The newest specs of the asker's first spec model, for version ``prompt`` of the request in this ``wording``.
 
-    The limit of tokens is not compared, because a complete spec does not depend on it.
+    ``origin`` is the experiment that wrote it. Left out are specs that were recalled themselves, and those that were
+    cut, were refused or ended with an error. The limit of tokens is not compared, because a complete spec does not
+    depend on it. Raises StoreError.
     """
-
-    asker: Asker
-    prompt: str
-    wording: str
-    temperature: float
-
-
-def recalled(store: Store, query: SpecQuery, limit: int) -> list[Memory]:
-    """The newest matching specs of all benchmarks; ``origin`` is the experiment that wrote it. Raises StoreError.
-
-    Left out are specs that were recalled themselves, and those that were cut, were refused or ended with an error.
-    """
-    asker = query.asker
     model = next(iter(asker.models.get("spec", ())), None)
     parameters = {
         "experiment": asker.experiment,
         "problem": asker.problem,
         "dataset_sha256": asker.dataset.sha256,
         "model": model,
-        "prompt": query.prompt,
-        "wording": query.wording,
-        "temperature": query.temperature,
+        "prompt": prompt,
+        "wording": wording,
+        "temperature": temperature,
         "limit": limit,
     }
     with store.latest() as latest:

@@ -162,15 +162,18 @@ _MARK_BYTES = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Loaded:
-    """The result of one pass over the journals: events, faults in reading, and whether there is ``more`` to read."""
+class Ingested:
+    """The number of events read; ``faults``: the journals that could not be read to the end, and what to do.
+
+    ``more``: whether one pass over the journals has left something to read.
+    """
 
     events: int
     faults: tuple[str, ...]
-    more: bool
+    more: bool = False
 
 
-def load(con: DuckDBPyConnection, journals_dir: Path) -> Loaded:
+def load(con: DuckDBPyConnection, journals_dir: Path) -> Ingested:
     """Read new lines of every journal, about PASS_BYTES in all, and none past its present end: some grow all the time.
 
     A journal that cannot be read does not affect the others.
@@ -188,16 +191,11 @@ def load(con: DuckDBPyConnection, journals_dir: Path) -> Loaded:
                 events, left, at = events + after.entries - at.entries, left - (after.offset - at.offset), after
         except JournalError as error:
             faults.append(str(error))
-    return Loaded(events, tuple(faults), left <= 0)
+    return Ingested(events, tuple(faults), left <= 0)
 
 
 def outdated(con: DuckDBPyConnection, journals_dir: Path) -> str | None:
     """Why the index must be rebuilt: a journal in it is missing or is a different one now. None: it need not."""
-    if earlier := con.execute("select file from journals where unanswered is null order by file").fetchone():
-        return (
-            f"The index lacks costs of unanswered calls in the journal {earlier[0]}, because an earlier version "
-            "of koderz indexed this journal"
-        )
     present = {path.name for path in journal.journals_in(journals_dir)}
     for file, seen in _read_states(con).items():
         path = journals_dir / file

@@ -37,7 +37,8 @@ from koderz_core.store.experiments import ExperimentCache
 from koderz_core.store.frames import FRAMES, Part, Tables
 from koderz_core.store.index import Index, Writers
 from koderz_core.store.live_tail import LiveTail, Look, Seen, basis
-from koderz_core.store.store import Ingested, Store
+from koderz_core.store.refresh import Ingested
+from koderz_core.store.store import Store
 
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
@@ -109,6 +110,7 @@ class Results:
     energy_sources = question(trials.energy_sources, kept=False)
     coder_calls = question(trials.coder_calls, kept=False)
     plan = question(benchmarks.plan, kept=False)
+    known_spending = question(benchmarks.known_spending)
     recorded_plans = question(registrations.recorded_plans)
     extended = question(registrations.extended)
     decisions = question(registrations.decisions)

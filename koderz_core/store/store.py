@@ -16,7 +16,7 @@ from duckdb import DuckDBPyConnection
 
 from koderz_core.files import TEMPORARY
 from koderz_core.store.connection import DamagedStoreError, created, held, opened, opened_apart, unwritable
-from koderz_core.store.refresh import Loaded, load, outdated
+from koderz_core.store.refresh import Ingested, load, outdated
 from koderz_core.store.schema import KEYS, create
 
 
@@ -33,14 +33,6 @@ _PAUSE_SECONDS = 0.05  # between the passes of a long ingest, so that waiting re
 
 
 @dataclass(frozen=True, slots=True)
-class Ingested:
-    """The number of events read; ``faults``: the journals that could not be read to the end, and what to do."""
-
-    events: int
-    faults: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
 class Latest:
     """The open index, up to date, and what was new in it."""
 
@@ -53,7 +45,7 @@ class _Pass:
     """One pass over the journals, with the index still open."""
 
     con: DuckDBPyConnection
-    loaded: Loaded
+    loaded: Ingested
     stack: ExitStack  # closes it
 
 
@@ -111,8 +103,7 @@ class Store:
 
     def reindex(self) -> Ingested:
         """Rebuild the index from the journals in a new file, which then replaces the old one. Raises StoreError."""
-        loaded = self._replace()
-        return Ingested(loaded.events, loaded.faults)
+        return self._replace()
 
     def dump(self) -> bytes:
         """Every row of every table, sorted: identical bytes for two indexes of the same journals."""
@@ -140,12 +131,12 @@ class Store:
             loaded = load(con, self.journals_dir)
             return _Pass(con, loaded, stack.pop_all())
 
-    def _rebuild(self, fault: str) -> Loaded:
+    def _rebuild(self, fault: str) -> Ingested:
         level = logging.WARNING if self.path.exists() else logging.INFO  # the first time, every index is missing
         _LOG.log(level, "%s. koderz rebuilds the index from the journals.", fault)
         return self._replace()
 
-    def _replace(self) -> Loaded:
+    def _replace(self) -> Ingested:
         fresh = self.path.with_name(f"{self.path.name}.fresh")
         with held(fresh, self._patience_seconds):
             try:
@@ -156,9 +147,9 @@ class Store:
                 late = self._exchange(fresh)
             except OSError as error:
                 raise unwritable(self.path, error) from error
-        return Loaded(before.events + late.events, late.faults, False)
+        return Ingested(before.events + late.events, late.faults)
 
-    def _exchange(self, fresh: Path) -> Loaded:
+    def _exchange(self, fresh: Path) -> Ingested:
         with held(self.path, self._patience_seconds):
             with opened(fresh, self._patience_seconds) as con:
                 late = self._load_all(con)  # events that were added meanwhile
@@ -167,11 +158,11 @@ class Store:
             fresh.rename(self.path)
         return late
 
-    def _load_all(self, con: DuckDBPyConnection) -> Loaded:
+    def _load_all(self, con: DuckDBPyConnection) -> Ingested:
         events = 0
         while (loaded := load(con, self.journals_dir)).more:
             events += loaded.events
-        return Loaded(events + loaded.events, loaded.faults, False)
+        return Ingested(events + loaded.events, loaded.faults)
 
 
 def _forget(path: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from koderz_core.analysis.sequential import Rule
 from koderz_core.errors import JournalError
@@ -18,7 +18,7 @@ from koderz_core.events import (
     decode,
     texts_of,
 )
-from koderz_core.events.tally import ExperimentTally, Tally
+from koderz_core.events.tally import ExperimentTally, Tally, tally
 from koderz_core.records import Plan
 from koderz_core.records.registrations import registration_hash
 
@@ -83,7 +83,7 @@ def verify_journal(name: str, entries: Sequence[Entry], journal: Tally) -> Verif
         *_wrong_texts(texts, named),
         *_wrong_headers(name, journal),
         *_wrong_experiments(entries, journal),
-        *_wrong_decision(name, journal),
+        *_wrong_decision(name, entries, journal),
         *(wrong for experiment in journal.experiments.values() for wrong in _wrong_outcome(experiment)),
     )
     counts = {"texts": len(texts), "headers": len(journal.opened), "experiment ids": len(journal.experiments)}
@@ -147,14 +147,20 @@ def _shrunk_plans(plans: Sequence[Plan]) -> Iterator[Difference]:
             yield Difference("the plan", after.id, f"{min(missing)} is missing", "every experiment of the earlier plan")
 
 
-def _wrong_decision(name: str, journal: Tally) -> Iterator[Difference]:
-    """The recorded decision of a sequential benchmark is that of its rule, for one of its plans."""
+def _wrong_decision(name: str, entries: Iterable[Entry], journal: Tally) -> Iterator[Difference]:
+    """The recorded decision of a sequential benchmark is that of its rule, for one of its plans.
+
+    Only the entries before the decision count, because the rule saw no later result and no later plan.
+    """
     if journal.decided is None:
         return
-    outcomes = {made.experiment.id: made.outcome for made in journal.experiments.values() if made.outcome}
-    found = [Rule(header.plan).decision(outcomes) for header in journal.opened if header.plan.sequential]
+    before = tally(takewhile(lambda entry: entry.event != journal.decided, entries))
+    outcomes = {made.experiment.id: made.outcome for made in before.experiments.values() if made.outcome}
+    rules = [Rule(header.plan) for header in before.opened if header.plan.sequential]
+    found = [rule.decision(outcomes) for rule in rules]
+    by_first_versions = [rule.decision(outcomes, may_come=False) for rule in rules]
     recorded = (journal.decided.decision, journal.decided.problems)
-    if recorded not in found:
+    if recorded not in (*found, *by_first_versions):
         decisions = [f"{decision} after {problems} problems" for decision, problems in filter(None, found)]
         yield Difference("the decision", name, "{} after {} problems".format(*recorded), "; ".join(decisions) or "none")
 

@@ -32,14 +32,8 @@ WAITS_SECONDS = (1.0, 2.0, 4.0)
 """Before each retry, unless the site asks for another wait."""
 LONGEST_WAIT_SECONDS = 60.0
 """The longest wait that a site may ask for; GitHub counts searches per minute."""
-RETRIED = frozenset(
-    {
-        HTTPStatus.TOO_MANY_REQUESTS,
-        HTTPStatus.BAD_GATEWAY,
-        HTTPStatus.SERVICE_UNAVAILABLE,
-        HTTPStatus.GATEWAY_TIMEOUT,
-    }
-)
+RETRIED = frozenset({429, 502, 503, 504})
+"""The statuses of a site that is busy."""
 
 
 @dataclass(frozen=True, slots=True)

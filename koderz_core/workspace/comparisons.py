@@ -98,7 +98,7 @@ class Comparisons:
         if not names:
             names = [benchmarks[0].id] if benchmarks else []
         found = [row for name in names for row in Names(self.results).configurations(name, benchmarks)]
-        rows = self.results.reached(list({_key(row): row for row in found}.values()))
+        rows = self.results.reached(list({row.key: row for row in found}.values()))
         return self.on_shared_problems(rows) if same_problems else rows
 
     def compare(
@@ -234,12 +234,12 @@ class Comparisons:
                 f"datasets: {origins}. Choose benchmarks that share problems of one dataset. To list all benchmarks, "
                 "run: koderz results"
             )
-        found = {_key(row): row for row in self.results.summaries(sorted({row.benchmark for row in rows}), shared)}
-        return [found[_key(row)] for row in rows if _key(row) in found]
+        found = {row.key: row for row in self.results.summaries(sorted({row.benchmark for row in rows}), shared)}
+        return [found[row.key] for row in rows if row.key in found]
 
     def problems(self, rows: Sequence[SummaryRow]) -> tuple[Difficulty, ...]:
         """Return every problem that was given to one of these configurations, the hardest first."""
-        return difficulties({_key(row) for row in rows}, self._trials(rows, tries=False))
+        return difficulties({row.key for row in rows}, self._trials(rows, tries=False))
 
     def slices(self, rows: Sequence[SummaryRow], by: SliceBy, baseline: Key | None) -> Slices:
         """Return the results of configurations on the problems of each difficulty, topic, tag, kind or year.
@@ -248,7 +248,8 @@ class Comparisons:
         """
         trials = self.trials_of_each(rows, tries=False)
         values, notes = facts_of(self.datasets, [row.origin for row in rows], by)
-        return replace(slices(by, trials, baseline, values, untested_pairs(self.results, rows)), notes=notes)
+        untested = {frozenset(pair) for pair in untested_pairs(self.results, rows)}
+        return replace(slices(by, trials, baseline, values, untested), notes=notes)
 
     def supervision(self, rows: Sequence[SummaryRow]) -> dict[Key, Supervision]:
         """Return the contribution of the supervisor to each configuration that was reviewed."""
@@ -270,7 +271,7 @@ class Comparisons:
 
     def sampling(self, rows: Sequence[SummaryRow]) -> dict[Key, Sampling]:
         """Return pass@k, pass^k, extrapolations and the selection among candidates of each configuration."""
-        by_row, strategies = self.trials_of_each(rows), {_key(row): row.strategy for row in rows}
+        by_row, strategies = self.trials_of_each(rows), {row.key: row.strategy for row in rows}
         return {
             key: sampling(trials, samples=facts_of_strategy(strategies[key]).independent_samples)
             for key, trials in by_row.items()
@@ -278,7 +279,7 @@ class Comparisons:
 
     def _trials(self, rows: Sequence[SummaryRow], *, tries: bool = True, apart: bool = False) -> list[Trial]:
         """The trials of these configurations, on the problems of the rows."""
-        about = {_key(row): None if row.only is None else frozenset(row.only) for row in rows}
+        about = {row.key: None if row.only is None else frozenset(row.only) for row in rows}
         trials = self.results.trials(sorted({row.benchmark for row in rows}), tries=tries, apart=apart)
         known = [trial for trial in trials if trial.key in about]
         return [trial for trial in known if (only := about[trial.key]) is None or trial.problem in only]
@@ -286,7 +287,7 @@ class Comparisons:
     def _roles(self, rows: Sequence[SummaryRow]) -> Iterator[RoleCost]:
         """The cost of each role and model of these configurations, on the problems of the rows."""
         for only in dict.fromkeys(row.only for row in rows):
-            keys = {_key(row) for row in rows if row.only == only}
+            keys = {row.key for row in rows if row.only == only}
             costs = self.results.role_costs(tuple(sorted({benchmark for benchmark, _ in keys})), only)
             yield from (cost for cost in costs if (cost.benchmark, cost.configuration) in keys)
 
@@ -294,7 +295,7 @@ class Comparisons:
         base = comparison.baseline
         if not frontier_asked_once(rows):
             yield self.how_to_measure_baseline(rows)
-        elif base and all(row.benchmark != base[0] for row in rows if _key(row) != base):
+        elif base and all(row.benchmark != base[0] for row in rows if row.key != base):
             yield f"The baseline, {comparison.of(base).label}, was measured in the benchmark {base[0]}."
 
     def _about_conditions(self, rows: Sequence[SummaryRow]) -> Iterator[str]:
@@ -328,10 +329,6 @@ class Comparisons:
                 with suppress(UnknownNameError):
                     if role != "coder" and resolve(model, self.settings).tier == "frontier":
                         yield model
-
-
-def _key(row: SummaryRow) -> Key:
-    return row.benchmark, row.configuration
 
 
 def _is_baseline(measured: Measured, problems: frozenset[str], grounds: Sequence[Ground]) -> bool:
@@ -395,4 +392,4 @@ class Awaiting:
 
 
 def _answer_key(rows: Sequence[SummaryRow], baseline: str | None) -> tuple[object, ...]:
-    return baseline, *((row.benchmark, row.configuration, row.problem_set) for row in rows)
+    return baseline, *((*row.key, row.problem_set) for row in rows)

@@ -55,6 +55,14 @@ class Datasets:
             )
         return load_path(Path(name), self.settings, ",".join(mapping))
 
+    def unchanged(self, origin: DatasetOrigin) -> Dataset | None:
+        """Return a recorded dataset; None if it is not on this machine in the same version."""
+        try:
+            dataset = self.load(origin.name)
+        except KoderzError:
+            return None
+        return dataset if dataset.origin.sha256 == origin.sha256 else None
+
     def name_of(self, name: str, mapping: Sequence[str], variant: str | None = None) -> str:
         """Return the name under which ``load`` returns these problems without a mapping, or their variant.
 

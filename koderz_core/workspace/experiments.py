@@ -12,7 +12,7 @@ from koderz_core.analysis.specs import compare_specs, count_empty, spec_results
 from koderz_core.analysis.timing import PHASES, Timing, timings
 from koderz_core.config import Settings
 from koderz_core.datasets.selection import chosen_by, typed
-from koderz_core.errors import DataError, KoderzError, PlanError
+from koderz_core.errors import DataError, PlanError
 from koderz_core.grading.testsets import Outside, TestPolicy, split, unseen
 from koderz_core.plan.clone import is_plannable, options_of, order_of, wanted_of
 from koderz_core.plan.command_line import command_of
@@ -178,11 +178,7 @@ class Experiments:
 
     def dataset(self, plan: Plan) -> Dataset | None:
         """Return the dataset of a plan; None if it is missing or has changed. Problems then have only their ids."""
-        try:
-            dataset = self.datasets.load(plan.dataset.name)
-        except KoderzError:
-            return None
-        return dataset if dataset.origin.sha256 == plan.dataset.sha256 else None
+        return self.datasets.unchanged(plan.dataset)
 
     def _whole(self, plan: Plan, dataset: Dataset | None, options: Sequence[str]) -> Sequence[str]:
         """The command that plans the benchmark again; if that would make another plan today, one that resumes it."""

@@ -35,8 +35,8 @@ from koderz_core.workspace.names import Names
 if TYPE_CHECKING:
     from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
 
-    from koderz_core.analysis.comparison import Comparison
     from koderz_core.exports.otlp_sender import Sent
+    from koderz_core.records.progress import SummaryRow
     from koderz_core.report.benchmark_report import Report
     from koderz_core.report.columns import Numbers
     from koderz_core.workspace.comparisons import Comparisons
@@ -117,7 +117,7 @@ class Exports:
         """
         from koderz_core.report.benchmark_report import Report  # noqa: PLC0415 (numpy, which tables do not need)
 
-        comparison = self._compared(of, same_problems=same_problems)
+        comparison = self.comparisons().compare(self._chosen(of, same_problems=same_problems))
         provenance = self._provenance({row.benchmark for row in comparison.configurations})
         return Report(comparison, provenance, self.clock(), __version__)
 
@@ -232,7 +232,7 @@ class Exports:
         from koderz_core.workspace.uncertainty import COSTS  # noqa: PLC0415 (as above)
 
         comparisons, uncertainty = self.comparisons(), self.uncertainty()
-        rows = comparisons.with_baseline(comparisons.named(order.of, same_problems=order.same_problems))
+        rows = self._chosen(order.of, same_problems=order.same_problems)
         compared = comparisons.compare(rows, axes=())
         base = compared.baseline
         match order.table:
@@ -250,16 +250,15 @@ class Exports:
             case _:
                 return trust_section(compared, self.trust().check(rows, read=True)).listing("configurations").numbers
 
-    def _compared(self, of: Sequence[str], *, same_problems: bool) -> Comparison:
+    def _chosen(self, of: Sequence[str], *, same_problems: bool) -> list[SummaryRow]:
+        """The named configurations, and a baseline if none of them is one."""
         comparisons = self.comparisons()
-        rows = comparisons.with_baseline(comparisons.named(of, same_problems=same_problems))
-        return comparisons.compare(rows)
+        return comparisons.with_baseline(comparisons.named(of, same_problems=same_problems))
 
     def document(self, order: ExportOrder) -> str:
         """Return the text of a report, or of its citation. Raises as ``resolve``."""
         if order.form == "bibtex":
-            comparisons = self.comparisons()
-            rows = comparisons.with_baseline(comparisons.named(order.of, same_problems=order.same_problems))
+            rows = self._chosen(order.of, same_problems=order.same_problems)
             return bibtex(self._provenance({row.benchmark for row in rows}), __version__)
         report = self.report(order.of, same_problems=order.same_problems)
         if order.form == "html":

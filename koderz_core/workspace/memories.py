@@ -16,13 +16,14 @@ from koderz_core.memory.cortex.database import DEFAULT_PROJECT, Cortex
 from koderz_core.memory.cortex.schemas import CATEGORIES
 from koderz_core.memory.cortex.search import Filters, SearchResult, StoredMemory, list_memories, one_line
 from koderz_core.memory.cortex.write_tools import (
+    RESTORED,
+    RETIRED,
     SALIENCES,
     NewMemory,
     UpsertCounts,
     as_json,
     remember,
-    restore,
-    retire,
+    set_salience,
     tags_text,
     type_for,
     upsert,
@@ -122,11 +123,11 @@ class Memories:
 
     def retire(self, number: int) -> None:
         """Exclude a memory from searches, and a lesson from prompts, until it is restored. Raises UsageError."""
-        self._change(number, retire)
+        self._set_salience(number, RETIRED)
 
     def restore(self, number: int) -> None:
         """Restore a retired memory. Raises UsageError."""
-        self._change(number, restore)
+        self._set_salience(number, RESTORED)
 
     def server(self) -> ServerStatus:
         """Start the memory server and return its state, which takes one or two seconds."""
@@ -222,8 +223,8 @@ class Memories:
             return self._preferred_models(query, asker)
         if query.kind == "spec":
             prompt = query.tags.get("prompt", MINIMAL)
-            sought = measurements.SpecQuery(asker, prompt, VERSIONS["spec"], ADVICE_TEMPERATURE)
-            return measurements.recalled(self._results.store, sought, query.limit)
+            wording = VERSIONS["spec"]
+            return measurements.recalled(self._results.store, asker, prompt, wording, ADVICE_TEMPERATURE, query.limit)
         try:
             problem = self.problem(asker.dataset.name, asker.problem)
             if problem is None:
@@ -260,11 +261,11 @@ class Memories:
             for row in rows
         ]
 
-    def _change(self, number: int, change: Callable[[Cortex, int], None]) -> None:
+    def _set_salience(self, number: int, salience: float) -> None:
         with memory_file.open_memory_file(self._settings) as cortex:
             if cortex is None:
                 raise UsageError(f"There is no memory {number}: no memories are stored yet.")
-            change(cortex, number)
+            set_salience(cortex, number, salience)
 
 
 def _memory(cortex: Cortex, lesson: Lesson) -> NewMemory:

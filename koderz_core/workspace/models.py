@@ -18,7 +18,7 @@ from koderz_core.models.machine import gpu_memory
 from koderz_core.models.open_models import OpenModels
 from koderz_core.models.providers import PROVIDERS, capabilities_of
 from koderz_core.models.residency import Residency, limit_of
-from koderz_core.models.weights import fetch
+from koderz_core.models.weights import fetch, weights_of
 from koderz_core.models.weights_download import Progress, Report
 from koderz_core.protocols import Model
 from koderz_core.records import Completion, Message, Plan, Request, Sampling
@@ -112,7 +112,7 @@ class Models:
 
         Raises WeightsError, UnknownNameError.
         """
-        return fetch(name, self._settings, report)
+        return fetch(weights_of(name), self._settings, report)
 
     def in_memory(self) -> tuple[InMemory, ...]:
         """Return the local models in the memory of this machine, and who loaded them."""

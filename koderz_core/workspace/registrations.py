@@ -50,19 +50,18 @@ def registered_among(results: Results, costs: Costs, benchmarks: Iterable[str]) 
     )
 
 
-def untested_pairs(results: Results, rows: Iterable[SummaryRow]) -> frozenset[frozenset[Key]]:
-    """Return the primary pairs of the sequential ones of these benchmarks. Raises StoreError.
+def untested_pairs(results: Results, rows: Iterable[SummaryRow]) -> tuple[tuple[Key, Key], ...]:
+    """Return the primary pairs of sequential benchmarks among the rows, the baseline of each second. Raises StoreError.
 
     The results of such a pair decide when its benchmark stops, so tests and intervals for a fixed number of problems
     are not valid for the pair.
     """
-    plans = results.recorded_plans(tuple(dict.fromkeys(row.benchmark for row in rows)))
-    registered_plans = {each.benchmark: each.plan for each in reversed(plans)}  # the first plan of each benchmark
-    return frozenset(
-        frozenset((name, configuration) for configuration in primary_pair(plan, plan.sequential))
-        for name, plan in registered_plans.items()
-        if plan.sequential
-    )
+    keys = dict.fromkeys((row.benchmark, row.configuration) for row in rows)
+    plans: dict[str, Plan] = {}
+    for recorded in results.recorded_plans(tuple(dict.fromkeys(benchmark for benchmark, _ in keys))):
+        plans.setdefault(recorded.benchmark, recorded.plan)  # the first plan is the registered one
+    pairs = [(name, *primary_pair(plan, plan.sequential)) for name, plan in plans.items() if plan.sequential]
+    return tuple(((name, a), (name, b)) for name, a, b in pairs if {(name, a), (name, b)} <= keys.keys())
 
 
 def stopping_rule(plan: Plan) -> Callable[[Mapping[str, Outcome]], BenchmarkDecided | None] | None:

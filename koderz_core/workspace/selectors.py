@@ -18,8 +18,7 @@ from koderz_core.memory.leak_guard import twins
 from koderz_core.records import Asker, Configuration, Memory, Problem, PublicProblem, Query
 from koderz_core.records.selectors import Selector
 from koderz_core.workspace.comparisons import Comparisons
-from koderz_core.workspace.off_policy import recorded_choices, values
-from koderz_core.workspace.selector_evidence import gather
+from koderz_core.workspace.selector_evidence import gather, recorded_choices, values
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}", re.ASCII)
 
@@ -81,7 +80,7 @@ class Selectors:
     def value(self, name: str, benchmarks: Sequence[str]) -> Mapping[str, OffPolicy]:
         """Return the value of a selector and its baselines by the choices of exploring routers in these benchmarks.
 
-        Raises as ``load`` and ``off_policy.values``.
+        Raises as ``load`` and ``selector_evidence.values``.
         """
         rows = self.comparisons().named(benchmarks)
         choices = list(recorded_choices(rows, self.settings.journals_dir, self.problem))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -21,7 +21,6 @@ from koderz_core.plan.command_line import command_of
 from koderz_core.plan.order import Order, Wanted
 from koderz_core.records import VARIANTS, Dataset, Problem, Variant
 from koderz_core.records.progress import SummaryRow
-from koderz_core.records.rows import BenchmarkRow
 from koderz_core.records.trials import Trial
 from koderz_core.store.results import Results
 from koderz_core.workspace.datasets import Datasets
@@ -89,7 +88,7 @@ class _Gathered:
     """The trials and programs behind the evidence, each read once."""
 
     def __init__(self, checks: TrustChecks, rows: Sequence[SummaryRow], *, read: bool) -> None:
-        self._results, self._datasets, self._rows, self._read = checks.results, checks.datasets, rows, read
+        self._results, self._datasets, self._read = checks.results, checks.datasets, read
         self._unknown: dict[str, None] = {}
         self._loaded: dict[str, Dataset | None] = {}
         self._scans: dict[str, Mapping[str, Scan]] = {}
@@ -98,30 +97,28 @@ class _Gathered:
         self._varied = [
             benchmark for benchmark in benchmarks if benchmark.dataset not in bases and benchmark.origin.base in bases
         ]
-        self._same = [
-            benchmark for benchmark in benchmarks if benchmark.dataset_sha256 in {row.dataset_sha256 for row in rows}
-        ]
-        own = {row.benchmark for row in rows}
-        peers = [row.id for row in self._same if row.id not in own][: MOST_PEERS if read else 0]
+        own, versions = {row.benchmark for row in rows}, {row.dataset_sha256 for row in rows}
+        same = [benchmark.id for benchmark in benchmarks if benchmark.dataset_sha256 in versions]
+        peers = [name for name in same if name not in own][: MOST_PEERS if read else 0]
         self._trials: defaultdict[Key, list[Trial]] = defaultdict(list)
         if read or self._varied:
             needed = [*own, *peers, *(row.id for row in self._varied)]
             for trial in checks.results.trials(needed, tries=read):
                 self._trials[trial.key].append(trial)
         summaries = checks.results.summaries([*own, *peers]) if read else []
-        self._models = {(row.benchmark, row.configuration): _models(row) for row in summaries}
+        self._models = {row.key: _models(row) for row in summaries}
 
     def evidence(self, row: SummaryRow) -> Evidence:
         only = None if row.only is None else frozenset(row.only)
-        own = [trial for trial in self._trials[_key(row)] if only is None or trial.problem in only]
+        own = [trial for trial in self._trials[row.key] if only is None or trial.problem in only]
         variants = {
             name: trials
             for name in VARIANTS
-            if (trials := list(self._on(self._varied, variant_of(row.dataset, name), row.configuration)))
+            if (trials := list(self._on(variant_of(row.dataset, name), row.configuration)))
         }
         if not self._read:
-            return Evidence(_key(row), own, variants)
-        return Evidence(_key(row), own, variants, self._recall(row, own, variants), self._scanned(row, own, variants))
+            return Evidence(row.key, own, variants)
+        return Evidence(row.key, own, variants, self._recall(row, own, variants), self._scanned(row, own, variants))
 
     def notes(self) -> Iterator[str]:
         """What could not be checked, after all evidence was made."""
@@ -137,8 +134,9 @@ class _Gathered:
         dataset = self._dataset(name)
         return dataset is not None and any(problem.facts.date for problem in dataset.problems)
 
-    def _on(self, among: Iterable[BenchmarkRow], dataset: str, configuration: str) -> Iterator[Trial]:
-        for row in among:
+    def _on(self, dataset: str, configuration: str) -> Iterator[Trial]:
+        """The trials of a configuration on a variant, in any benchmark."""
+        for row in self._varied:
             if row.dataset == dataset:
                 yield from self._trials[row.id, configuration]
 
@@ -157,7 +155,7 @@ class _Gathered:
         solutions = {
             problem.id: runs_of(problem.canonical_solution, problem.public.prompt) for problem in dataset.problems
         }
-        models = self._models.get(_key(row), frozenset())
+        models = self._models.get(row.key, frozenset())
         peers: defaultdict[str, list[Runs]] = defaultdict(list)
         for key in self._first_of_models(models):
             for problem, program in self._programs(self._trials[key], solved=True).items():
@@ -250,10 +248,6 @@ def _scan_of(problem: Problem) -> Scan:
     return (
         partial(signs_in_patch, problem=problem) if problem.repository else partial(signs_in, target=target_of(problem))
     )
-
-
-def _key(row: SummaryRow) -> Key:
-    return row.benchmark, row.configuration
 
 
 def _models(row: SummaryRow) -> frozenset[str]:

@@ -9,7 +9,6 @@ from koderz_core.analysis.equal_cost import COSTS, EqualCost, equal_cost
 from koderz_core.analysis.headroom import Headroom, headroom
 from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.noise import Noise, Uncertainty, uncertainty
-from koderz_core.errors import KoderzError
 from koderz_core.grading.gates import ALL_TESTS
 from koderz_core.grading.testsets import Outside, TestPolicy, split
 from koderz_core.records import Dataset
@@ -44,7 +43,8 @@ class Uncertainties:
         if axis == "joules":
             sources = self.comparisons.results.energy_sources(sorted({benchmark for benchmark, _ in trials}))
             energy = sorted({source for key in trials for source in sources.get(key, ())})
-        return equal_cost(trials, axis, baseline, energy, untested=untested_pairs(self.comparisons.results, rows))
+        untested = {frozenset(pair) for pair in untested_pairs(self.comparisons.results, rows)}
+        return equal_cost(trials, axis, baseline, energy, untested=untested)
 
     def headroom(self, rows: Sequence[SummaryRow]) -> Headroom:
         """Return what a choice of one configuration per problem could gain over the best single configuration."""
@@ -72,11 +72,4 @@ class Uncertainties:
     def _dataset(self, rows: Sequence[SummaryRow]) -> Dataset | None:
         """None if there are several datasets, or if the dataset is not on this machine in the same version."""
         origins = {row.origin for row in rows}
-        if len(origins) != 1:
-            return None
-        origin = origins.pop()
-        try:
-            dataset = self.datasets.load(origin.name)
-        except KoderzError:
-            return None
-        return dataset if dataset.origin.sha256 == origin.sha256 else None
+        return self.datasets.unchanged(origins.pop()) if len(origins) == 1 else None

@@ -56,7 +56,7 @@ class WhatIfs:
     def sources(self, rows: Sequence[SummaryRow]) -> Sources:
         """Return the attempts of configurations. Those of experiments without a result are omitted."""
         trials = self.comparisons.trials_of_each(rows)
-        about = {(row.benchmark, row.configuration): _about(row) for row in rows}
+        about = {row.key: _about(row) for row in rows}
         calls = self.comparisons.results.coder_calls(sorted({row.benchmark for row in rows}))
         attempts = recorded_attempts(trials, calls, about)
         if not attempts:
@@ -66,8 +66,8 @@ class WhatIfs:
             )
         found = sources_of(attempts, trials, about)
         named = {source.configurations[0]: source.name for source in found.values() if source.recorded}
-        letters = {letter(place): (row.benchmark, row.configuration) for place, row in enumerate(rows)}
-        ids = {row.configuration: (row.benchmark, row.configuration) for row in rows}
+        letters = {letter(place): row.key for place, row in enumerate(rows)}
+        ids = {row.configuration: row.key for row in rows}
         several = Counter(row.configuration for row in rows)  # the same configuration in several benchmarks
         keys = letters | {name: key for name, key in ids.items() if several[name] == 1}
         aliases = {name: named[key] for name, key in keys.items() if key in named}

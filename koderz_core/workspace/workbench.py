@@ -160,10 +160,7 @@ class Workbench:
         for given in (file, tests):
             self._require_no_key(given)
         read = task_tests(tests.text, tests.name, _place(file), file.text)
-        first, *names = read.names
-        public = PublicProblem(
-            problem_id(_place(file)), "", first, kind="module", names=tuple(names), file=file.name, given=file.text
-        )
+        public = read.problem(problem_id(_place(file)), "", file.name, file.text)
         problem = Problem(public, TestSet(read.source), "")
         before = self.inside.grading.grade(file.text, problem)
         report = "" if before.passed else failing_tests(before, public)

@@ -314,6 +314,7 @@ class Workspace:
             experiments=self.results.experiments,
             summaries=self.results.summaries,
             past=self.results.past,
+            known_spending=self.results.known_spending,
             plan=lambda benchmark: recorded_plan(self.settings.journals_dir / f"{benchmark}.jsonl"),
             selector=self.selectors.load,
             check_selector=self.selectors.check,

@@ -1,49 +1,30 @@
-"""The parts of the Summary page: each answers one question with a chart or a table, its numbers and a remark."""
+"""The comparison of the pages Summary, Statistics and What if: what it depends on, its charts, tables and remarks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from koderz_core import Workspace
 from koderz_core.records.plans import SOME_SCRIPTED
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report import captions, formats
-from koderz_core.report.attempts import about_attempts, attempt_rows, attempt_tables
 from koderz_core.report.charts import file_subject
 from koderz_core.report.charts_costs import cost_by_role, costs_alt, has_role_costs
 from koderz_core.report.charts_curves import curves_alt, success_by
 from koderz_core.report.charts_frontier import View
-from koderz_core.report.comparison import (
-    ceilings_table,
-    common,
-    configurations_table,
-    curve_rows,
-    curves_table,
-    pairs_table,
-    settings_by_row,
-    settings_table,
-    with_reviews,
-)
+from koderz_core.report.comparison import configurations_table, curve_rows, curves_table, pairs_table
 from koderz_core.report.configuration_columns import configuration_rows
-from koderz_core.report.formats import TextTable, money, numbered
+from koderz_core.report.formats import money, numbered
 from koderz_core.report.headline import Answer, answer
 from koderz_core.report.pair_columns import pair_rows
-from koderz_core.report.slices import slice_remarks, slice_rows, slice_table
-from koderz_core.report.spending import (
-    margins_table,
-    role_rows,
-    roles_table,
-    tier_margins_table,
-    tier_rows,
-    tiers_table,
-)
-from koderz_core.report.supervision import SHOWS, SHOWS_NOT, reviews_table, supervision_table
+from koderz_core.report.spending import margins_listing, roles_listing, tier_margins_table, tiers_listing
 from koderz_core.workspace.comparisons import (
     AXES,
-    SLICES_BY,
     Axis,
     Comparison,
     ConfigurationFigures,
@@ -51,21 +32,68 @@ from koderz_core.workspace.comparisons import (
     Pair,
     leading_pair,
 )
+from koderz_core.workspace.names import letter, usual_baseline
 from pages.ui.address import choice, chosen_line, link, switch
-from pages.ui.edge import edge
+from pages.ui.edge import redrawn
+from pages.ui.frame import Page, show_empty
 from pages.ui.frontier import PAIR, chosen_budget, without
+from pages.ui.pickers import choose_problem_set, choose_rows
 from pages.ui.programs import show_diff, show_program
-from pages.ui.slow_results import cached
+from pages.ui.slow_results import awaited_comparison, comparison_of, is_many
 from pages.ui.tables import FEW_LINES, WORD_COLUMNS, frame, led_by, offer_csv, show_chart, show_words, tall
-from pages.ui.text import worded
+from pages.ui.text import called, worded
 
-FEW_COLUMNS = 6  # of a table in words; more may not fit
 AXIS_NAMES = {"attempts": "attempts", "usd": "dollars", "seconds": "seconds", "tokens": "tokens", "joules": "joules"}
+CONFIGURATION = "configuration"  # in the address
 LIMIT = (
     " The vertical line marks the budget of {} per problem. In this chart, the budget limits the cost of each "
     "problem. In the chart of cost against success, it limits the mean cost per problem."
 )
-CONFIGURATION, SLICES = "configuration", "by"  # in the address
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A comparison with the rows behind it: the ``chosen`` ones, and ``rows`` with an added baseline."""
+
+    chosen: Sequence[SummaryRow]
+    rows: Sequence[SummaryRow]
+    comparison: Comparison
+
+
+def open_comparison(page: Page) -> Compared | None:
+    """The comparison of the chosen configurations; None if there is none yet, which the page then says."""
+    if not page.chosen:
+        show_empty(page.workspace, "There is nothing to compare yet.", "⚖️", "Run two configurations")
+        return None
+    with choices(page):
+        configurations = choose_rows(page.workspace, page.chosen)
+        chosen = choose_problem_set(page.workspace, configurations)
+        rows = page.workspace.comparisons.with_baseline(chosen)
+        baseline = _baseline(rows)
+    if not rows:
+        st.info("Choose at least one configuration.", icon="⚖️")
+        return None
+    if not is_many(rows):
+        return Compared(chosen, rows, comparison_of(page.workspace, rows, baseline))
+    ready = awaited_comparison(page.workspace, rows, baseline)
+    return Compared(chosen, rows, ready) if ready else None
+
+
+def choices(page: Page) -> DeltaGenerator:
+    """The names of the chosen benchmarks, and beside them a folded place for choices within these benchmarks."""
+    with st.container(horizontal=True, vertical_alignment="center", key="subject"):
+        st.text(" + ".join(map(called, page.chosen)), width="content")
+        return st.popover("Configurations", icon=":material/tune:", key="choices")
+
+
+def _baseline(rows: Sequence[SummaryRow]) -> str | None:
+    """The baseline, as ``benchmark/configuration``; None if there is nothing to compare."""
+    usual = usual_baseline(rows)
+    if usual is None or len(rows) < 2:
+        return None
+    labels = {f"{row.benchmark}/{row.configuration}": f"{letter(at)} · {row.label}" for at, row in enumerate(rows)}
+    default = f"{usual.benchmark}/{usual.configuration}"
+    return choice("baseline", "Baseline", list(labels), labels.__getitem__, default=default)
 
 
 def chosen_axis(comparison: Comparison) -> Axis:
@@ -181,79 +209,29 @@ def show_curves(comparison: Comparison, axis: Axis, pair: Pair | None, about: st
 def show_costs(comparison: Comparison, about: str = "") -> None:
     """Cost per solved problem: a chart by role and model, and a table by tier. ``about``: as ``about_picture``."""
     if has_role_costs(comparison):
-        table = frame(roles_table(comparison))
-        rows, alt = role_rows(comparison), costs_alt(comparison)
-        show_chart(cost_by_role(comparison, about), "costs-by-role", alt, table, rows, file_subject(comparison))
+        roles, alt = roles_listing(comparison), costs_alt(comparison)
+        figure, table = cost_by_role(comparison, about), frame(roles.table)
+        show_chart(figure, "costs-by-role", alt, table, roles.numbers, file_subject(comparison))
     elif any(
         row.cached or tier.cost_usd is None or tier.cost_usd for row in comparison.configurations for tier in row.tiers
     ):
         st.info("No configuration has a known cost per solved problem, so no chart can be drawn.", icon="🏷️")
     else:
         st.info("All calls were free of charge.", icon="🆓")
-    if (tiers := tiers_table(comparison)).rows:
+    if (tiers := tiers_listing(comparison)).rows:
         st.caption(tiers.title)
-        show_words(tiers)
-        offer_csv("costs", tier_rows(comparison))
+        show_words(tiers.table)
+        offer_csv("costs", tiers.numbers)
         st.caption(formats.COSTS)
     if comparison.margins:
         st.caption(
             "Marginal cost: the additional dollars per additional solved problem. Each row compares two neighbouring "
             "configurations on the Pareto frontier."
         )
-        show_words(margins_table(comparison))
+        show_words(margins_listing(comparison).table)
     if (by_tier := tier_margins_table(comparison)).rows:
         st.caption(by_tier.title)
         show_words(by_tier)
-
-
-def show_checks(comparison: Comparison) -> None:
-    """The ceiling of further attempts, and the contribution of the supervisor."""
-    ceilings, supervised = ceilings_table(comparison), with_reviews(comparison)
-    if ceilings.rows:
-        show_words(ceilings)
-        st.caption(
-            "Verifier precision: of the programs that pass the gate, the share that also passes the held-out tests. "
-            "This share is the ceiling: the success rate cannot exceed it, whatever the number of attempts."
-        )
-    else:
-        st.caption(
-            "Verifier precision cannot be shown: either the tests that stop each loop also score its programs, or no "
-            "configuration has a loop."
-        )
-    if supervised:
-        show_words(supervision_table(supervised))
-        show_words(reviews_table(supervised))
-        st.caption(f"{SHOWS} {SHOWS_NOT}")
-
-
-def show_slices(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison) -> None:
-    """Folded; an address that names a division of the problems opens it."""
-    label = "Success rates and differences by difficulty, topic, tag, kind or year of the problems"
-    part = st.expander(label, SLICES in st.query_params, icon="🍰", on_change="rerun", key="slices")
-    if not part.open:
-        return
-    with part:
-        by = switch(SLICES, "Divide the problems by", SLICES_BY, str)
-        chosen = next(known for known in SLICES_BY if known == by)
-        found = cached(workspace, rows, workspace.comparisons.slices, chosen, comparison.baseline)
-        table = slice_table(comparison, found)
-        st.caption(table.title)
-        first, last = ("slice", "key"), ("configuration",)
-        show_words(table, [*first, *(name for name in table.columns if name and name not in first + last), *last])
-        offer_csv("slices", slice_rows(comparison, found))
-        for remark in slice_remarks(comparison, found):
-            st.text(remark)
-
-
-def show_differences(comparison: Comparison) -> None:
-    """The settings that differ, and in one line those that do not."""
-    table = settings_table(comparison)
-    if table.rows:
-        shown = settings_by_row(table)
-        show_words(shown)
-        if len(shown.columns) > FEW_COLUMNS:
-            st.caption(f"{numbered(len(shown.columns), 'column')}: scroll the table sideways to see all of them.")
-    st.text(common(comparison))
 
 
 def _show_differing_problems(
@@ -268,13 +246,7 @@ def _show_differing_problems(
     if not pair.partings:
         st.info("Both configurations solved the same problems, so there are no programs to compare.", icon="🟰")
         return
-
-    @st.fragment(key="partings")
-    def draw() -> None:
-        with edge():
-            _choose_problem(workspace, pair, other, baseline)
-
-    draw()
+    redrawn("partings", lambda: _choose_problem(workspace, pair, other, baseline))
 
 
 def _choose_problem(
@@ -315,31 +287,3 @@ def _show_programs(
         letters = (baseline.letter, other.letter)
         row_of = workspace.results.experiment(parting.experiment).experiment
         show_diff(before, after, "diff", letters, lambda: workspace.experiments.given_files(row_of))
-
-
-def show_attempts(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, pair: Pair | None) -> None:
-    """Folded; an address that names a configuration opens it."""
-    label = "Solved problems, cost, errors and repeated programs per attempt of one configuration"
-    part = st.expander(label, CONFIGURATION in st.query_params, icon="🪜", on_change="rerun", key="attempt by attempt")
-    if part.open:
-        with part:
-            _draw_attempts(workspace, rows, comparison, pair)
-
-
-def _draw_attempts(workspace: Workspace, rows: Sequence[SummaryRow], comparison: Comparison, pair: Pair | None) -> None:
-    by_key = {"/".join(configuration.key): configuration for configuration in comparison.configurations}
-    labels = {key: f"{configuration.letter} · {configuration.label}" for key, configuration in by_key.items()}
-    usual = "/".join(pair.key) if pair else ""
-    chosen = by_key[choice(CONFIGURATION, "Configuration", list(labels), labels.__getitem__, default=usual)]
-    row = next(row for row in rows if (row.benchmark, row.configuration) == chosen.key)
-    attempts = cached(workspace, [row], workspace.comparisons.attempts)
-    tables = attempt_tables([chosen], attempts)
-    for place, table in enumerate(tables):
-        st.caption(table.title)
-        unlabelled = tuple(line[2:] for line in table.rows)  # without letter and label, which the choice shows
-        show_words(TextTable(table.title, table.columns[2:], unlabelled))
-        if not place:
-            offer_csv("attempts", attempt_rows([chosen], attempts))
-            st.caption(" ".join(about_attempts([chosen], attempts)).replace("$", r"\$"))
-    if not tables:
-        st.info("No experiment of this configuration has a result yet.", icon="🪜")

@@ -8,7 +8,7 @@ import streamlit as st
 
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.trials import Trial
-from koderz_core.report.difficulty import MEANING, key_of, problem_rows, problems_table, solvers_table
+from koderz_core.report.difficulty import MEANING, problem_rows, problems_table, solvers_table
 from koderz_core.report.matrix import matrix_of_problems
 from koderz_core.workspace.comparisons import Difficulty, Key, Kind, problems_of_kind
 from koderz_core.workspace.names import letter
@@ -76,7 +76,7 @@ def choose_trial(rows: Sequence[SummaryRow], problems: Sequence[Difficulty], sho
     """
     problem = _problem_in_address(problems, shown[0])
     trials = {trial.experiment: trial for row in rows for trial in _trials(problem, row)}
-    labels = {key_of(row): f"{letter(place)} · {row.label}" for place, row in enumerate(rows)}
+    labels = {row.key: f"{letter(place)} · {row.label}" for place, row in enumerate(rows)}
 
     def label(experiment: str) -> str:
         repeat = f" · repeat {trials[experiment].repeat + 1}" if len(trials) > len(problem.cells) else ""
@@ -128,7 +128,7 @@ def _problem_in_address(problems: Sequence[Difficulty], usual: Difficulty) -> Di
 
 
 def _trials(problem: Difficulty, row: SummaryRow) -> Sequence[Trial]:
-    cell = problem.cells.get(key_of(row))
+    cell = problem.cells.get(row.key)
     return cell.trials if cell else ()
 
 
@@ -145,9 +145,9 @@ def _page_of(problems: Sequence[Difficulty]) -> Sequence[Difficulty]:
 
 
 def _choose_configuration(rows: Sequence[SummaryRow], name: str, label: str, place: int = 0) -> Key:
-    labels = {"/".join(key_of(row)): f"{letter(at)} · {row.label}" for at, row in enumerate(rows)}
+    labels = {"/".join(row.key): f"{letter(at)} · {row.label}" for at, row in enumerate(rows)}
     chosen_key = choice(name, label, list(labels), labels.__getitem__, default=list(labels)[place])
-    return next(key_of(row) for row in rows if "/".join(key_of(row)) == chosen_key)
+    return next(row.key for row in rows if "/".join(row.key) == chosen_key)
 
 
 def _kind(name: str) -> Kind:

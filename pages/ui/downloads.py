@@ -27,6 +27,7 @@ from koderz_core.report.export_request import ExportOrder
 from koderz_core.report.formats import numbered, plain
 from pages.ui.pickers import only_shared_problems
 from pages.ui.tables import FEW_LINES, tall
+from pages.ui.text import worded
 
 SHOWN = 50
 MOST_KEPT = 16
@@ -87,7 +88,7 @@ def show_dictionary(table: str) -> None:
     """The meaning of each column, folded."""
     with st.expander("Meaning of the columns", icon="📖"):
         lines = [
-            (column.name, column.type, column.unit, column.meaning, column.missing)
+            (column.name, column.type, column.unit, worded(column.meaning), worded(column.missing))
             for column in table_named(table).columns
         ]
         names = ["column", "type", "unit", "meaning", "meaning of a missing value"]

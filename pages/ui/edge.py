@@ -29,6 +29,17 @@ def edge() -> Iterator[None]:
         _show_error(error)
 
 
+def redrawn(key: str, draw: Callable[[], None], seconds: float | None = None) -> None:
+    """Draw a part of the page now and, unless it is None, then every ``seconds``. ``key``: unique on the page."""
+
+    def part() -> None:
+        with edge():
+            draw()
+
+    part.__qualname__ = f"redrawn {key}"  # by which Streamlit tells parts apart, with their place on the page
+    st.fragment(part, run_every=seconds, key=key)()
+
+
 def attempt(place: str, act: Callable[[], object]) -> None:
     """Run the action of a button in a part that redraws itself; ``show_failure`` shows an error later.
 

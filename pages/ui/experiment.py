@@ -13,7 +13,7 @@ from koderz_core.report.formats import MARKS
 from koderz_core.report.timeline import RETURNED, SIDES, settings_beside, steps_beside
 from koderz_core.workspace.experiments import StepPair, aligned
 from pages.ui.address import choice, chosen_line, keep, link
-from pages.ui.edge import edge
+from pages.ui.edge import redrawn
 from pages.ui.labels import show_labels
 from pages.ui.programs import show_diff, show_program
 from pages.ui.tables import frame, show_words, tall
@@ -88,17 +88,15 @@ def show_pair(workspace: Workspace, row: ExperimentRow) -> None:
         st.caption("No other experiment on this problem has started, so there is no experiment to compare with.")
         return
 
-    @st.fragment(key="beside")
     def draw() -> None:
-        with edge():
-            options = [NONE, *others]
-            chosen = choice(
-                "beside", "Another experiment on this problem", options, lambda name: _label(others.get(name), row)
-            )
-            if chosen != NONE:
-                _show_both(workspace, row.id, chosen)
+        options = [NONE, *others]
+        chosen = choice(
+            "beside", "Another experiment on this problem", options, lambda name: _label(others.get(name), row)
+        )
+        if chosen != NONE:
+            _show_both(workspace, row.id, chosen)
 
-    draw()
+    redrawn("beside", draw)
 
 
 def _label(other: ExperimentRow | None, row: ExperimentRow) -> str:

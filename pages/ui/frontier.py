@@ -14,14 +14,7 @@ from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report import captions
 from koderz_core.report.budget import budgets, in_unit, nearest, within_budget, written
 from koderz_core.report.charts import file_subject
-from koderz_core.report.charts_frontier import (
-    View,
-    axis_of,
-    chart_title,
-    cost_against_success,
-    frontier_alt,
-    has_costs,
-)
+from koderz_core.report.charts_frontier import View, axis_of, chart_title, cost_against_success, frontier_alt, has_costs
 from koderz_core.report.charts_frontier_labels import located
 from koderz_core.report.charts_success import ranked, success_alone, success_alt
 from koderz_core.report.comparison import frontier_table
@@ -32,7 +25,7 @@ from koderz_core.report.still import still
 from koderz_core.times import day
 from koderz_core.workspace.comparisons import Comparison, Key, Pair
 from pages.ui.address import keep, scale, switch
-from pages.ui.edge import edge
+from pages.ui.edge import redrawn
 from pages.ui.tables import chosen_point, frame, offer_csv, show_numbers, show_picture, show_words
 
 BUDGET, NO_LIMIT = "budget", "no limit"
@@ -61,13 +54,7 @@ def show_frontier(comparison: Comparison, about: str, pair: Pair | None = None) 
         st.info(why, icon="🏷️")
     if not ranked(comparison):
         return
-
-    @st.fragment(key="frontier")
-    def draw() -> None:
-        with edge():
-            _draw(comparison, about, pair)
-
-    draw()
+    redrawn("frontier", lambda: _draw(comparison, about, pair))
     priced = has_costs(comparison)
     st.caption(_caption(comparison, priced=priced).replace("$", r"\$"))
     alt = frontier_alt(comparison) if priced else success_alt(comparison)

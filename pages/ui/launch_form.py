@@ -20,8 +20,7 @@ from koderz_core.workspace.drafts import Draft, Row, Typed
 from koderz_core.workspace.grading import FEEDBACKS, GATES
 from koderz_core.workspace.models import Availability
 from pages.ui.draft import OpenDraft
-from pages.ui.effort import choose_efforts
-from pages.ui.launch_dataset import choose_dataset
+from pages.ui.launch_fields import choose_dataset, choose_efforts
 from pages.ui.registration import choose_registration
 
 SAME, UNAVAILABLE = "Same as coder", "⊘ "

@@ -12,14 +12,10 @@ import asyncio
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from functools import cache
-from pathlib import Path
 from time import monotonic
 
 import msgspec
-import streamlit as st
 from starlette.websockets import WebSocket, WebSocketDisconnect
-from streamlit.components.v2.types import ComponentRenderer
 
 from koderz_core import KoderzError, Workspace, the_workspace
 from koderz_core.records.progress import BenchmarkProgress, News
@@ -27,9 +23,10 @@ from koderz_core.report.board import Board, board
 from koderz_core.report.matrix import matrix_of_experiments
 from koderz_core.report.status import BEAT_SECONDS, rest_seconds
 from pages.ui.downloads import signed, verified
-from pages.ui.matrix import matrix_data
+from pages.ui.matrix import component, matrix_data
 
 PATH = "/api/live"
+BOARD = ("koderz_board", __file__)
 LOOK_SECONDS = 0.05  # between two looks at the journals
 
 
@@ -38,12 +35,12 @@ def show_figures(progress: BenchmarkProgress, shown: Board) -> None:
     row = progress.benchmark
     link = signed(PATH, {"benchmark": row.id}) if row.under_way else None
     data = {"benchmark": row.id, "link": link, "bar": asdict(shown.bar), "figures": shown.figures}
-    _component()(key="figures", data=data)
+    component(*BOARD)(key="figures", data=data)
 
 
 def show_rates(progress: BenchmarkProgress, lines: Sequence[str]) -> None:
     """The rates of the configurations, which are hostile text."""
-    _component()(key="rates", data={"benchmark": progress.benchmark.id, "rates": lines})
+    component(*BOARD)(key="rates", data={"benchmark": progress.benchmark.id, "rates": lines})
 
 
 async def report(socket: WebSocket) -> None:
@@ -100,9 +97,3 @@ def _encoded(workspace: Workspace, benchmark: str, news: News) -> _Message | Non
     cells = matrix_data(matrix_of_experiments(progress.experiments))
     content = {"benchmark": benchmark, **asdict(board(progress)), "cells": cells}
     return _Message(news.state, msgspec.json.encode(content).decode(), rest_seconds(progress.benchmark.planned))
-
-
-@cache
-def _component() -> ComponentRenderer:
-    css, js = (Path(__file__).with_suffix(suffix).read_text(encoding="utf-8") for suffix in (".css", ".js"))
-    return st.components.v2.component("koderz_board", css=css, js=js)

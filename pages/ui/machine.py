@@ -7,7 +7,7 @@ import streamlit as st
 
 from koderz_core import Workspace
 from koderz_core.report.memory import LEVELS, gigabytes, memory_alt, memory_chart, memory_rows
-from pages.ui.edge import edge
+from pages.ui.edge import redrawn
 from pages.ui.tables import show_picture, tall
 
 BEAT_SECONDS = 5.0
@@ -16,13 +16,7 @@ COLUMNS = {"model": st.column_config.TextColumn(width=240, pinned=True)}
 
 def show_machine(workspace: Workspace) -> None:
     """Draw the section now and then every few seconds."""
-
-    @st.fragment(run_every=BEAT_SECONDS, key="machine")
-    def part() -> None:
-        with edge():
-            _draw(workspace)
-
-    part()
+    redrawn("machine", lambda: _draw(workspace), BEAT_SECONDS)
 
 
 def _draw(workspace: Workspace) -> None:

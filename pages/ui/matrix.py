@@ -44,7 +44,7 @@ def show_matrix(
             on_choose(spot)
 
     more = {"chosen": chosen and _place(matrix, chosen), "reveal": reveal, "benchmark": benchmark}
-    _component()(key=key, data={**matrix_data(matrix), **more}, on_cell_change=choose)
+    component("koderz_matrix", __file__)(key=key, data={**matrix_data(matrix), **more}, on_cell_change=choose)
 
 
 def _clicked(matrix: Matrix, place: object) -> Spot | None:
@@ -56,9 +56,10 @@ def _clicked(matrix: Matrix, place: object) -> Spot | None:
 
 
 @cache
-def _component() -> ComponentRenderer:
-    css, js = (Path(__file__).with_suffix(suffix).read_text(encoding="utf-8") for suffix in (".css", ".js"))
-    return st.components.v2.component("koderz_matrix", css=css, js=js)
+def component(name: str, file: str) -> ComponentRenderer:
+    """The component whose parts in the browser lie beside a Python file."""
+    css, js = (Path(file).with_suffix(suffix).read_text(encoding="utf-8") for suffix in (".css", ".js"))
+    return st.components.v2.component(name, css=css, js=js)
 
 
 def matrix_data(matrix: Matrix) -> dict[str, Any]:  # Any: JSON

@@ -17,7 +17,7 @@ from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.formats import money, numbered
 from koderz_core.report.status import Stage, changed, trouble_notices
 from pages.ui.address import BENCHMARKS, link
-from pages.ui.edge import attempt, edge, forget_failure, show_failure
+from pages.ui.edge import attempt, forget_failure, redrawn, show_failure
 from pages.ui.text import called
 
 Rows = Sequence[BenchmarkRow]
@@ -51,14 +51,12 @@ def show_running(workspace: Workspace, known: Rows) -> None:
     before = states(known)
     now = reader_of(known, workspace)
 
-    @st.fragment(run_every=POLL_SECONDS, key="running now")
     def draw() -> None:
-        with edge():
-            rows = now()
-            redraw_on_change(before, rows)
-            show_badges(workspace, rows)
+        rows = now()
+        redraw_on_change(before, rows)
+        show_badges(workspace, rows)
 
-    draw()
+    redrawn("running now", draw, POLL_SECONDS)
 
 
 def show_badges(workspace: Workspace, rows: Rows) -> None:

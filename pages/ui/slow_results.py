@@ -22,7 +22,7 @@ from koderz_core.report.formats import count, duration, marked_rate, money
 from koderz_core.times import local_second
 from koderz_core.workspace.comparisons import AXES, Axis, Comparison, ConfigurationFigures, Difficulty
 from koderz_core.workspace.names import figures_of as counted
-from pages.ui.edge import edge
+from pages.ui.edge import redrawn
 from pages.ui.tables import WORD_COLUMNS
 
 COMPARISON_BEAT_SECONDS = 1.0
@@ -87,16 +87,14 @@ def _show_duration(workspace: Workspace, rows: Sequence[SummaryRow], baseline: s
     """The time that the computation has taken so far; the page is redrawn at its end."""
     number = _number(rows)
 
-    @st.fragment(run_every=COMPARISON_BEAT_SECONDS, key="being compared")
     def draw() -> None:
-        with edge():
-            since = workspace.background.since(rows, baseline)
-            if since is None:
-                st.rerun()
-            took = duration(max(0.0, round(time.time() - since)))
-            st.info(f"Comparing {number} experiments ({took} elapsed) …", icon="⏳")
+        since = workspace.background.since(rows, baseline)
+        if since is None:
+            st.rerun()
+        took = duration(max(0.0, round(time.time() - since)))
+        st.info(f"Comparing {number} experiments ({took} elapsed) …", icon="⏳")
 
-    draw()
+    redrawn("being compared", draw, COMPARISON_BEAT_SECONDS)
 
 
 def _show_drawing() -> None:
@@ -184,14 +182,11 @@ def prepare(name: str, work: Callable[[], Answer], placeholder: Callable[[], Non
 
 
 def _redraw_after(future: Future[Any]) -> None:
-
-    @st.fragment(run_every=PREPARATION_BEAT_SECONDS, key=PREPARATION)
     def look() -> None:
-        with edge():
-            if future.done():
-                st.rerun()
+        if future.done():
+            st.rerun()
 
-    look()
+    redrawn(PREPARATION, look, PREPARATION_BEAT_SECONDS)
 
 
 def is_many(rows: Sequence[SummaryRow]) -> bool:

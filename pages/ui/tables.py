@@ -25,7 +25,7 @@ def benchmark_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
     """One line per benchmark."""
     return pd.DataFrame(
         {
-            "state": [marked_state(row) for row in rows],
+            "state": [marked_state(row).partition(":")[0] for row in rows],  # the page Live shows the reason too
             "name": [("SCRIPTED " if row.scripted else "") + row.name for row in rows],
             "benchmark": [row.id for row in rows],
             "experiments": [f"{row.planned - row.left}/{row.planned}" for row in rows],
@@ -40,6 +40,7 @@ def benchmark_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
 
 
 BENCHMARK_COLUMNS = {
+    "state": st.column_config.TextColumn(width=190),
     "name": st.column_config.TextColumn(width=240),  # a long name must not push the figures off the screen
     "started": st.column_config.DatetimeColumn("started", format="distance"),
     "no result": st.column_config.NumberColumn(

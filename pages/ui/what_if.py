@@ -1,4 +1,4 @@
-"""Simulated policies on the page What if: their choice, their place over the recorded frontier, and their numbers."""
+"""The parts of the page What if: the headroom of a choice per problem, and simulated policies with their numbers."""
 
 from __future__ import annotations
 
@@ -14,18 +14,32 @@ from koderz_core.errors import UsageError
 from koderz_core.records.progress import SummaryRow
 from koderz_core.report.charts import file_subject
 from koderz_core.report.charts_frontier import View, has_costs
+from koderz_core.report.charts_headroom import complementarity_alt, complementarity_chart, headroom_alt, headroom_chart
 from koderz_core.report.charts_what_if import CAPTION, placed, what_if_alt, what_if_chart
 from koderz_core.report.formats import money
+from koderz_core.report.headroom import headroom_section
 from koderz_core.report.what_if import numbers, policies_tables, remarks
 from koderz_core.workspace.comparisons import Comparison
 from koderz_core.workspace.repricing import repriced, repricing
 from koderz_core.workspace.what_if import Simulated, Sources, Tuned
 from pages.ui.address import choice, scale
-from pages.ui.compared import Compared
+from pages.ui.comparison import Compared
 from pages.ui.frame import show_remarks
 from pages.ui.slow_results import cached, is_many, names_of, prepare
 from pages.ui.tables import frame, show_numbers, show_picture, show_words
 
+ABOUT_HEADROOM = (
+    "Each row is a rule that chooses a configuration for each problem. The mark shows the difference between the "
+    "success rate of this rule and the success rate of the best single configuration, with a paired 95 % interval; the "
+    "intervals of all rules hold simultaneously. The bold number is the share of problems solved. Hollow marks are "
+    "oracles, which choose configurations with knowledge of the results. A gain in the shaded area is too small to be "
+    "detected with this number of problems, even if the chosen configurations solve every problem that the best single "
+    "configuration solves."
+)
+ABOUT_CELLS = (
+    "Number of problems solved by the configuration of the row, but not by the configuration of the column. The best "
+    "configurations come first."
+)
 TRIES = (1, 2, 3, 5, 8, 10, 20, 50, 100)
 NO_MODEL, RECORDED = "no second model", "as recorded"
 WRONG = ("0", "1", "3", "10", "30", "100", "300")
@@ -36,6 +50,30 @@ FIRST = (
     "other than the recorded configurations have solved, and at what cost? koderz simulates these policies from "
     "recorded attempts and calls no model."
 )
+
+
+def show_headroom(workspace: Workspace, rows: Sequence[SummaryRow]) -> None:
+    """The sentence comes first; refusals are sentences as well."""
+    found = cached(workspace, rows, workspace.uncertainty.headroom)
+    section = headroom_section(rows, found)
+    first, *others = section.remarks
+    if found.why:
+        st.info(first, icon="🧭")
+        return
+    st.markdown(f"**{first.replace('[', chr(92) + '[')}**")  # our words and numbers
+    left, right = st.columns([3, 2], gap="medium")
+    with left:
+        show_picture(headroom_chart(found), "headroom", headroom_alt(found), rows[0].benchmark)
+        st.caption(ABOUT_HEADROOM)
+        choices = section.listing("choices")
+        show_numbers("headroom", "Headroom", frame(choices.table), choices.numbers)
+    with right:
+        alt = complementarity_alt(rows, found)
+        show_picture(complementarity_chart(rows, found), "complementarity", alt, rows[0].benchmark)
+        st.caption(ABOUT_CELLS)
+        members = section.listing("configurations")
+        show_numbers("complementarity", "Complementarity", frame(members.table), members.numbers)
+    show_remarks(others, "about headroom")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +126,7 @@ def _asked(sources: Sources, comparison: Comparison) -> Asked:
         last = int(scale("tries", "Attempts", {number: number for number in tries})) if len(tries) > 1 else 1
         wrong = _wrong(comparison)
         watts, kwh = _energy(comparison)
-    own = {(row.benchmark, row.configuration) for row in sources.rows}  # without a baseline of another benchmark
+    own = {row.key for row in sources.rows}  # without a baseline of another benchmark
     best = max((row for row in comparison.configurations if row.key in own), key=lambda row: row.share or 0.0)
     first = sources.recorded(best.benchmark, best.configuration)
     ending = f" gate={gate}" if gate else ""

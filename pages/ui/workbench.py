@@ -13,12 +13,12 @@ from koderz_core.records.rows import ExperimentDetails
 from koderz_core.report.formats import count, duration, money, plain
 from koderz_core.workspace.workbench import Answer, Fix, Workbench, WrittenFile
 from pages.ui.address import keep, matching_option, warn_of_missing
-from pages.ui.edge import attempt, edge, show_failure
+from pages.ui.edge import attempt, redrawn, show_failure
 from pages.ui.frame import show_facts
 from pages.ui.status import LIVE_TALL, show_live_text, show_scripted
-from pages.ui.steps import choose_step, show_step
 from pages.ui.tables import outcome
 from pages.ui.text import show_text
+from pages.ui.transcript import choose_step, show_step
 
 FIX = "fix"
 TASKS = {FIX: "Fix a file", "ask": "Ask a question"}
@@ -131,24 +131,22 @@ def show_task(bench: Workbench, task: str) -> None:
     for remark in _remembered(task)[1]:
         st.text(plain(remark))
 
-    @st.fragment(run_every=EVERY_SECONDS if moving else None, key="task course")
     def draw() -> None:
-        with edge():
-            if moving and not bench.inside.results.benchmark(task).under_way:
-                st.rerun()
-            details = bench.details(task)
-            _show_figures(details)
-            if moving:
-                _show_running(bench, details)
-            elif details.experiment.outcome in ("solved", "unsolved"):
-                _show_result(bench, task)
-            else:
-                _show_without_result(bench, details)
-            if details.steps:
-                st.header("Steps of the task")
-                _show_course(bench, details)
+        if moving and not bench.inside.results.benchmark(task).under_way:
+            st.rerun()
+        details = bench.details(task)
+        _show_figures(details)
+        if moving:
+            _show_running(bench, details)
+        elif details.experiment.outcome in ("solved", "unsolved"):
+            _show_result(bench, task)
+        else:
+            _show_without_result(bench, details)
+        if details.steps:
+            st.header("Steps of the task")
+            _show_course(bench, details)
 
-    draw()
+    redrawn("task course", draw, EVERY_SECONDS if moving else None)
 
 
 def _show_figures(details: ExperimentDetails) -> None:

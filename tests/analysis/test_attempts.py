@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from koderz_core.analysis.attempts import Repeats, Transition, attempt_by_attempt, attempts, repeats, transitions
 from koderz_core.analysis.rates import wilson
-from koderz_core.report.attempts import ABOUT_ATTEMPTS, about_attempts
+from koderz_core.report.attempts import ABOUT_ATTEMPTS, attempts_section
 
 
 def test_the_hazard_is_of_those_that_came_to_an_attempt():
@@ -25,8 +25,8 @@ def test_where_programs_pass_the_gate_before_the_last_attempt_it_is_said_that_no
     made = {"A": [course("p/1", "xs"), course("p/2", "xf")], "B": [course("p/1", "xs"), course("p/2", "fs")]}
     found = {("bench", letter): attempt_by_attempt(trials, {}) for letter, trials in made.items()}
     loop, choosing = (SimpleNamespace(letter=letter, key=("bench", letter)) for letter in made)
-    assert about_attempts([loop], found) == (ABOUT_ATTEMPTS,)
-    _, said = about_attempts([loop, choosing], found)
+    assert attempts_section([loop], found).remarks == (ABOUT_ATTEMPTS,)
+    _, said = attempts_section([loop, choosing], found).remarks
     assert said.startswith("In some experiments of B, a program passed the gate before the last attempt")
 
 

@@ -16,10 +16,11 @@ from koderz_core.analysis.comparison import Comparison, compare
 from koderz_core.analysis.configurations import figures_of
 from koderz_core.analysis.differences import differences
 from koderz_core.analysis.paired import paired
-from koderz_core.analysis.pairs import leading_pair
+from koderz_core.analysis.pairs import Key, leading_pair
 from koderz_core.analysis.rates import Interval, wilson
 from koderz_core.records.progress import SummaryRow, TierCost
 from koderz_core.report.findings import NO_BASELINE, with_sentences
+from koderz_core.report.registration import about_untested, not_valid
 
 DEAR, CHEAP, FREE = 1.0, 0.01, 0.0
 MARKS = {"dear": "1110111011", "cheap": "1101101011", "weak": "0000100000"}
@@ -54,7 +55,7 @@ ROWS = [row("weak"), row("cheap", "supervised"), row("dear", tier="frontier")]
 def compared(
     rows: Sequence[SummaryRow] = ROWS,
     baseline: SummaryRow | None = None,
-    untested: Sequence[frozenset[tuple[str, str]]] = (),
+    untested: Sequence[tuple[Key, Key]] = (),
 ) -> Comparison:
     """The first ``oracle_problems`` of each are scored by the tests that it stopped on."""
     held = [
@@ -165,7 +166,9 @@ def test_no_line_says_that_two_are_told_apart_beside_an_interval_that_holds_0_or
 
 
 def test_a_pair_on_which_its_benchmark_depends_has_no_tests_and_no_intervals_and_does_not_adjust_others() -> None:
-    other, pair = compared(untested=[frozenset({("bench", "cheap"), ("bench", "dear")})]).pairs
+    found = compared(untested=[(("bench", "cheap"), ("bench", "dear"))])
+    other, pair = found.pairs
+    assert [*about_untested(found)] == [not_valid("B", "C")]
     assert (pair.test.p, pair.test.low, pair.p_adjusted, pair.match, pair.cost_match) == (None,) * 5
     assert pair.price and pair.break_even and pair.savings and pair.savings.share  # noqa: PT018
     saved, share = pair.savings.saved_usd, pair.savings.share

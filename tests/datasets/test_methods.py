@@ -119,7 +119,7 @@ def test_a_class_inherits_tests_from_the_classes_above_it() -> None:
 
 def test_the_code_of_a_helper_file_is_part_of_the_tests() -> None:
     text = CASE.format("from leap import year\nfrom test_utils import CASES as cases", "assert year(cases[0])")
-    tests = module_tests(text, "leap", helpers={"test_utils": "import math\nCASES = [400 * int(math.pi)]\n"})
+    tests = module_tests(text, "leap", helpers=(("test_utils", "import math\nCASES = [400 * int(math.pi)]\n"),))
     assert outcomes(tests, year=year) == [True]
 
 

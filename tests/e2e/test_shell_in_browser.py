@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -57,6 +58,16 @@ def test_the_first_visit_to_a_fresh_server_may_be_to_any_page(
     expect(page.get_by_text("This is a bug in koderz")).to_have_count(0)
     expect(page.get_by_test_id("stException")).to_have_count(0)
     assert [error for error in console_errors if "Content Security Policy" in error] == []
+
+
+def test_an_unknown_address_shows_home_and_says_so(server: Serve, page: Page) -> None:
+    page.goto(f"{server().url}/nonsense")
+    expect(page.get_by_text("The dashboard has no page at this address, so it shows Home.")).to_be_visible()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(shell.PAGES["overview"].title)
+    expect(page.get_by_role("dialog")).to_have_count(0)
+    page.get_by_test_id("stPageLink-NavLink").filter(has_text=re.compile("System$")).first.click()
+    expect(page.get_by_role("heading", level=1)).to_contain_text(shell.PAGES["models"].title)
+    expect(page.get_by_text("The dashboard has no page at this address")).to_have_count(0)
 
 
 def test_every_answer_forbids_the_browser_to_load_from_elsewhere(server: Serve) -> None:

@@ -58,6 +58,19 @@ def test_what_only_looks_like_one_is_none(text: str) -> None:
     assert read(text) == []
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"f({'-' * 400}1) == 2",
+        f"f(1) == {'[' * 100}{']' * 100}",
+        f">>> f(0x{'f' * 5000})\n    2",
+    ],
+    ids=["deep call", "deep answer", "many digits"],
+)
+def test_what_python_cannot_write_down_again_is_no_example_and_ends_no_command(text: str) -> None:
+    assert read(f"{text}\n    f(1) == 2") == ["candidate(1) == 2"]
+
+
 def test_what_the_problem_defines_may_be_used() -> None:
     assert read("f(half(4)) == 2", "def half(x):\n    return x / 2\n") == ["candidate(half(4)) == 2"]
 

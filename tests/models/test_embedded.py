@@ -18,7 +18,7 @@ import msgspec
 import pytest
 
 from koderz_core.config import Settings, load_settings
-from koderz_core.errors import Cancelled, ContextError, ModelError, UnknownNameError, WeightsError
+from koderz_core.errors import Cancelled, ContextError, ModelError, WeightsError
 from koderz_core.models import weights
 from koderz_core.models.embedded import SERVER, EmbeddedModel
 from koderz_core.models.embedded_server import Order
@@ -49,7 +49,7 @@ def make(settings: Settings) -> Iterator[Make]:
     made: list[EmbeddedModel] = []
 
     def make(**changed: object) -> EmbeddedModel:
-        made.append(EmbeddedModel("tiny", settings.changed(**changed), catalogue={"tiny": TINY}))
+        made.append(EmbeddedModel(TINY, settings.changed(**changed)))
         return made[-1]
 
     yield make
@@ -248,11 +248,6 @@ def test_the_server_ends_when_its_parent_is_killed(settings: Settings) -> None:
 # --- what is missing ----------------------------------------------------------------------------
 
 
-def test_an_unknown_name_is_refused_before_anything_starts(settings: Settings) -> None:
-    with pytest.raises(UnknownNameError, match="smollm2-135m"):
-        EmbeddedModel("smollm2-13m", settings)
-
-
 def test_missing_weights_say_how_to_get_them(make: Make, tmp_path: Path) -> None:
     with pytest.raises(WeightsError, match="koderz models pull tiny"):
         make(models_dir=tmp_path / "empty").complete(say("hello"))
@@ -261,7 +256,7 @@ def test_missing_weights_say_how_to_get_them(make: Make, tmp_path: Path) -> None
 def test_a_runtime_that_does_not_load_says_what_to_do(settings: Settings) -> None:
     code = "import sys; sys.modules['xllamacpp'] = None; from koderz_core.models.embedded_server import main; main()"
     bundled = settings.changed(llama_server=None)
-    model = EmbeddedModel("tiny", bundled, catalogue={"tiny": TINY}, command=[sys.executable, "-c", code])
+    model = EmbeddedModel(TINY, bundled, command=[sys.executable, "-c", code])
     with pytest.raises(ModelError, match=r"xllamacpp cannot be loaded.*KODERZ_LLAMA_SERVER") as caught:
         model.complete(say("hello"))
     assert not caught.value.retryable

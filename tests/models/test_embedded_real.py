@@ -17,7 +17,8 @@ from koderz_core.records import Completion, Message, Request, Sampling
 @pytest.fixture(scope="module")
 def real() -> Iterator[EmbeddedModel]:
     settings = load_settings(num_ctx=512, reproducible=True)
-    here = [name for name in ("smollm2-135m", "qwen2.5-coder-0.5b") if weights.find(name, settings)]
+    known = (weights.weights_of(name) for name in ("embedded/smollm2-135m", "qwen2.5-coder-0.5b"))
+    here = [model for model in known if weights.find(model, settings)]
     if not here or importlib.util.find_spec("xllamacpp") is None:
         pytest.skip("needs xllamacpp and `koderz models pull smollm2-135m`")
     model = EmbeddedModel(here[0], settings)
@@ -65,7 +66,7 @@ def test_a_real_model_refuses_a_prompt_beyond_its_context_and_goes_on(real: Embe
 
 def test_the_beginning_of_a_prompt_is_read_once_unless_texts_must_repeat_themselves(real: EmbeddedModel) -> None:
     assert [ask(real, "Write a long poem.").usage.cache_read_tokens for _ in range(2)] == [0, 0]
-    quick = EmbeddedModel(real.id, load_settings(num_ctx=512))
+    quick = EmbeddedModel(weights.weights_of(real.id), load_settings(num_ctx=512))
     try:
         first, second = (ask(quick, "Write a long poem.").usage for _ in range(2))
     finally:

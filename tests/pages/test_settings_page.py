@@ -65,6 +65,14 @@ def test_what_the_environment_says_is_shown_as_stronger(visit: Visit, monkeypatc
     assert list(table.loc["timeout", ["value", "source"]]) == ["50", "environment"]
 
 
+def test_the_meaning_of_a_setting_is_shown_without_backticks(visit: Visit) -> None:
+    app = visit("settings", setting="datasets_dir")
+    meaning = "The folder of datasets. Default: datasets in the data folder."
+    assert app.dataframe[0].value.set_index("setting").loc["datasets_dir", "meaning"] == meaning
+    assert any(text.value.startswith(f"{meaning}\n") for text in app.text)
+    assert not app.dataframe[0].value["meaning"].str.contains("`").any()
+
+
 @pytest.mark.parametrize("name", ["openai_api_key", "cortex_command", "home", "tiers"])
 def test_secrets_programs_folder_and_tables_cannot_be_changed_and_say_how_else(visit: Visit, name: str) -> None:
     app = visit("settings", setting=name)

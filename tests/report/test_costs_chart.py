@@ -10,7 +10,7 @@ from test_comparison_tables import compared
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.records.progress import RoleCost
 from koderz_core.report.charts_costs import cost_by_role, costs_alt, has_role_costs
-from koderz_core.report.spending import role_rows, roles_table
+from koderz_core.report.spending import roles_listing
 
 
 def part(configuration: str, role: str, model: str, usd: float | None) -> RoleCost:
@@ -57,14 +57,14 @@ def test_an_unknown_price_is_neither_drawn_nor_zero(comparison: Comparison) -> N
     assert figure.data[1].name == "reviewer: b (4 calls without a known price)"
     ends = [text.text for text in figure.layout.annotations if text.text.endswith("solved")]
     assert ends == ["unpriced, 100 % solved", "partly unpriced, 50 % solved"]
-    assert [line[-1] for line in roles_table(found).rows] == ["unpriced", "$1.00", "unpriced"]
+    assert [line[-1] for line in roles_listing(found).table.rows] == ["unpriced", "$1.00", "unpriced"]
     assert has_role_costs(found)
     assert not has_role_costs(replace(found, roles=unknown[:1]))
 
 
 def test_nothing_solved_for_dollars_is_unbounded(comparison: Comparison) -> None:
     found = replace(compared(("one", 0, 1.0)), roles=(part("one", "coder", "small", 1.0),))
-    (row,) = role_rows(found)
+    (row,) = roles_listing(found).numbers
     assert (row["usd_per_solved"], row["usd_per_solved_is"], row["usd_per_problem"]) == (None, "unbounded", 1.0)
     assert not has_role_costs(found)
 

@@ -19,7 +19,7 @@ from koderz_core.report.findings import frontier, selection_note
 TEST = paired(answers([1] * 130 + [0] * 34), answers([0] * 5 + [1] * 135 + [0] * 24))
 LABELS = {("b", "qwen"): "qwen supervised", ("b", "opus"): "opus direct"}
 OF = Pair(("b", "qwen"), ("b", "opus"), TEST, 0.3, (), Interval(0.111, 0.08, 0.15), None, None, 0)
-EVEN = BreakEven(inf, 0.2, inf, 0.9, 0.8, 0.7, 0.04, 164)
+EVEN = BreakEven(inf, 0.2, inf, 0.9, 0.8, 0.04)
 
 
 def finding(pair: Pair) -> str:

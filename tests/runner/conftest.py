@@ -28,7 +28,7 @@ from koderz_core.records import (
     TestSet,
     Verdict,
 )
-from koderz_core.runner.dependencies import Dependencies, Recollection, nothing_remembered
+from koderz_core.runner.dependencies import Dependencies, Recollection
 from koderz_core.runner.engine import LOCAL, Engine
 from koderz_core.runner.live_text import LiveText
 from koderz_core.runner.memory_watch import MemoryWatch
@@ -74,7 +74,7 @@ class Bench:
     live: LiveText = field(default_factory=LiveText)
     model: Model | None = None  # instead of the one that gives ``answer``
     judge: Judge = field(default_factory=ReadingJudge)
-    recall: Recollection = nothing_remembered
+    recall: Recollection = lambda _query, _asker: ()
     redact: Redactor = NO_KEYS
     retry_errors: bool = False
     streamed: bool = True

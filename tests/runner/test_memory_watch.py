@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,7 +18,7 @@ from koderz_core.models.residency import Residency
 from koderz_core.records.progress import MemoryLevel
 from koderz_core.report.status import trouble_notices
 from koderz_core.runner import memory_watch
-from koderz_core.runner.memory_watch import ACTIONS, SEVERITY, MemoryState, MemoryWatch, level_after
+from koderz_core.runner.memory_watch import SEVERITY, MemoryState, MemoryWatch, level_after
 from koderz_core.runner.scheduler import Scheduler, Slot
 
 LEVELS: tuple[MemoryLevel, ...] = ("enough", "low", "critical")
@@ -82,11 +81,10 @@ def test_a_milder_level_never_does_more_than_a_harder_one(less: int, more: int, 
     assert effects(more, before) <= effects(less, before)
 
 
-def test_each_level_does_what_the_table_says_and_more_than_the_one_before() -> None:
+def test_each_level_does_more_than_the_one_before() -> None:
     assert effects(500, "enough") == set()
     assert effects(99, "enough") == {"not started", "held"}
     assert effects(49, "enough") == {"not started", "held", "paused", "unloaded"}
-    assert all(ACTIONS[mild] < ACTIONS[hard] for mild, hard in itertools.pairwise(LEVELS))
 
 
 def test_a_level_ends_only_with_some_more_memory_than_it_began_with() -> None:

@@ -59,7 +59,7 @@ def test_no_measured_time_or_energy_of_the_original_call_is_measured_again(bench
     made.go()
     (request,), (experiment,) = made.requests, made.plan.experiments()
     place = (made.plan.dataset.sha256, experiment.configuration, experiment.problem, 0, experiment.seed, 1)
-    key = made.reuse.key("scripted/it", request, place)
+    key = made.reuse.served.key("scripted/it", request, place)
     assert key
     kept = cache.find(key)
     assert kept
@@ -91,10 +91,10 @@ def test_another_place_with_the_same_request_and_seed_gets_no_answer(bench: Make
     twin = replace(made.plan, name="two")
     place = (twin.dataset.sha256, "conf_other", experiment.problem, 0, experiment.seed, 1)
     (request,) = made.requests
-    key = made.reuse.key("scripted/it", request, place)
+    key = made.reuse.served.key("scripted/it", request, place)
     assert made.reuse.cache.find(key) is None
     own = (twin.dataset.sha256, experiment.configuration, experiment.problem, 0, experiment.seed, 1)
-    assert made.reuse.cache.find(made.reuse.key("scripted/it", request, own)) is not None
+    assert made.reuse.cache.find(made.reuse.served.key("scripted/it", request, own)) is not None
 
 
 def test_another_seed_of_the_plan_draws_again(bench: Make, tmp_path: Path) -> None:

@@ -9,7 +9,8 @@ import pytest
 from koderz_core.sandbox.inside import observe
 from koderz_core.sandbox.repository.instrument import Instrumented, instrument
 from koderz_core.sandbox.repository.profiles import profile_of
-from koderz_core.sandbox.repository.verdicts import Marked, Profile, Reported, Reports, marks
+from koderz_core.sandbox.repository.reports import Reports, TestReport
+from koderz_core.sandbox.repository.verdicts import Marked, Profile, marks
 
 PATH = "tests/test_it.py"
 HEAD = "import pytest\nimport unittest\n"
@@ -62,8 +63,12 @@ def tests_in(names: Mapping[str, object]) -> Iterator[tuple[str, object]]:
                 yield f"{PATH}::{name}::{method}", getattr(found(method), method)
 
 
+def reported(outcome: str, records: list[object], message: str = "") -> TestReport:
+    return TestReport([("call", outcome), ("teardown", "passed")], records, message=message)
+
+
 def reports(source: str, program: str) -> Reports:
-    found: dict[str, Reported] = {}
+    found: dict[str, TestReport] = {}
     for name, test in tests_in(namespace(source, program)):
         records: list[object] = []
         observe.install(records.append)
@@ -72,5 +77,5 @@ def reports(source: str, program: str) -> Reports:
             test()  # type: ignore[operator]  # a function
         except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001 (whatever a test raises)
             outcome, message = "failed", repr(error)
-        found[name] = Reported(outcome, records, message)
+        found[name] = reported(outcome, records, message)
     return found

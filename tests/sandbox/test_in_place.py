@@ -6,7 +6,7 @@ from small_problem import checks, judged
 from koderz_core.records import Cases, ErrorClass, Problem, PublicProblem, TestSet
 from koderz_core.sandbox.in_place import looks_at_changes
 from koderz_core.sandbox.judge import BoxedJudge
-from koderz_core.sandbox.requests import Answer, Order, Outcome, Report
+from koderz_core.sandbox.requests import Answer, Order, Report
 
 REVERSES = "def double(x):\n    x.reverse()\n    return len(x)"
 LOOKS = {
@@ -59,7 +59,7 @@ def test_a_solution_tells_for_each_test_whether_it_looks_at_changes():
 
 
 def answer(marks: str, error: ErrorClass | None = None) -> Answer:
-    return Answer(report=Report(Outcome(marks, (), error, "", ()), True, 0.1, False, changed=True, stuck=False))
+    return Answer(report=Report(marks, (), error, "", (), True, 0.1, False, changed=True, stuck=False))
 
 
 def verdicts(monkeypatch: pytest.MonkeyPatch, tests: TestSet, canonical: str, answers: list[Answer]) -> list[bool]:

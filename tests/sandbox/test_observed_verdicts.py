@@ -6,14 +6,14 @@ from types import SimpleNamespace
 from typing import cast
 
 import pytest
-from observed import HEAD, PATH, Suite, reports, test_of
+from observed import HEAD, PATH, Suite, reported, reports, test_of
 
 from koderz_core.sandbox.inside import observe
 from koderz_core.sandbox.repository.correct import correct_of
 from koderz_core.sandbox.repository.instrument import instrument
 from koderz_core.sandbox.repository.reports import Transcript
 from koderz_core.sandbox.repository.states import State
-from koderz_core.sandbox.repository.verdicts import Profile, Reported, marks
+from koderz_core.sandbox.repository.verdicts import Profile, marks
 
 TRUTHS = ("assert seen(1)", "assert not seen(0)", "assert seen(2)", "assert seen(3) is not None")
 CORRECT = "def seen(x): return x\n"
@@ -109,9 +109,9 @@ def test_a_test_without_assertions_passes_only_if_it_reaches_its_end() -> None:
     assert suite.judge(CORRECT).marks == "PP"
     made = suite.made(twins=False)
     found = reports(made.files[PATH], "def seen(x): raise ValueError\n")
-    claimed = {name: Reported("passed", reported.records) for name, reported in found.items()}
+    claimed = {name: reported("passed", report.records) for name, report in found.items()}
     assert marks(made.key, claimed, suite.profile, suite.ids).marks == "FF"
-    both = {name: Reported("passed", [["end", site, None] for site in made.key.sites]) for name in found}
+    both = {name: reported("passed", [["end", site, None] for site in made.key.sites]) for name in found}
     assert "test_" in marks(made.key, both, suite.profile, suite.ids).faked
 
 
@@ -120,10 +120,10 @@ def test_a_test_without_its_observations_or_with_others_does_not_pass() -> None:
     made = suite.made(twins=False)
     ((name, whole),) = reports(made.files[PATH], CORRECT).items()
     for records in ([], whole.records[:-1], [*whole.records, whole.records[-1]]):
-        assert marks(made.key, {name: Reported("passed", records)}, suite.profile, suite.ids).marks == "F"
+        assert marks(made.key, {name: reported("passed", records)}, suite.profile, suite.ids).marks == "F"
     assert marks(made.key, {}, suite.profile, suite.ids).marks == "-"
-    assert marks(made.key, {name: Reported("failed", whole.records)}, suite.profile, suite.ids).marks == "F"
-    other = marks(made.key, {name: Reported("passed", [["truth", "0" * 16, True]])}, suite.profile, suite.ids)
+    assert marks(made.key, {name: reported("failed", whole.records)}, suite.profile, suite.ids).marks == "F"
+    other = marks(made.key, {name: reported("passed", [["truth", "0" * 16, True]])}, suite.profile, suite.ids)
     assert (other.marks, "test_it" in other.faked) == ("F", True)
 
 
@@ -131,7 +131,7 @@ def test_a_test_without_its_observations_or_with_others_does_not_pass() -> None:
 def test_records_that_are_none_do_not_pass(record: object) -> None:
     suite = Suite(test_of("assert seen(1)"), CORRECT)
     made = suite.made(twins=False)
-    found = {suite.ids[0]: Reported("passed", [record])}
+    found = {suite.ids[0]: reported("passed", [record])}
     assert marks(made.key, found, suite.profile, suite.ids).marks == "F"
 
 

@@ -15,7 +15,7 @@ from koderz_core.sandbox.requests import Order, ask
 from koderz_core.sandbox.workers import LostError, StalledError, Workers
 
 OUTCOME = {"marks": "P", "failures": [], "error": None, "message": "", "test_seconds": [0.0]}
-REPORT = {"outcome": OUTCOME, "completed": True, "seconds": 0.1, "shared": False, "changed": False, "stuck": False}
+REPORT = {**OUTCOME, "completed": True, "seconds": 0.1, "shared": False, "changed": False, "stuck": False}
 ORDER = Order("small/1", "", "", "", "double", 1.0, 1 << 20)
 
 

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import pytest
 
+from koderz_core import open_workspace
 from koderz_core.analysis.timing import seconds_left
 from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.events import (
@@ -159,6 +160,16 @@ def test_a_benchmark_with_a_call_of_unknown_price_has_no_cost(results, journal, 
     journal.tell(plan.experiments()[0], usd=None)
     row = results.benchmark(plan.id)
     assert (row.cost_usd, row.unpriced) == (None, 1)
+
+
+def test_an_estimate_knows_the_cost_of_all_priced_calls_also_beside_a_call_of_unknown_price(journal, plan, tmp_path):
+    mixed, known = plan.experiments()[:2]
+    journal.tell(mixed, usd=None)
+    journal.ask(mixed, 2)
+    journal.answer(mixed, 2, "Think again.", 2.0)
+    journal.tell(known)
+    with open_workspace(home=tmp_path) as workspace:
+        assert workspace.costs.forecast(plan).spent_usd == 2.25
 
 
 def test_a_benchmark_names_its_models_and_says_whether_one_is_scripted(results, write, plan):

@@ -18,7 +18,7 @@ from koderz_core.events import (
 )
 from koderz_core.records import Asker, Configuration, Cost, DatasetOrigin, Memory, MemoryRef, Query, Sampling, Usage
 from koderz_core.store.index import Index, Writers
-from koderz_core.store.measurements import SpecQuery, recalled, specs
+from koderz_core.store.measurements import recalled, specs
 from koderz_core.store.results import Results
 
 SPEC_MODEL = "anthropic/claude-opus-4-5"
@@ -59,7 +59,7 @@ def asker(plan, **changed):
 
 
 def found(store, asked, prompt="minimal", wording="1", limit=5):
-    return [(item.text, item.origin) for item in recalled(store, SpecQuery(asked, prompt, wording, 0.0), limit)]
+    return [(item.text, item.origin) for item in recalled(store, asked, prompt, wording, 0.0, limit)]
 
 
 def test_the_newest_specs_come_first_from_any_benchmark_with_whoever_wrote_them(store, begin, plan):
@@ -167,4 +167,4 @@ def test_a_small_probability_of_a_selector_keeps_its_power_of_ten(store, journal
 
 def test_what_is_recalled_is_a_memory_without_more(store, begin, plan):
     tell(begin(plan), "it", plan.experiments()[0].id)
-    assert recalled(store, SpecQuery(asker(plan), "minimal", "1", 0.0), 1) == [Memory("it", plan.experiments()[0].id)]
+    assert recalled(store, asker(plan), "minimal", "1", 0.0, 1) == [Memory("it", plan.experiments()[0].id)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,14 @@ import duckdb
 import pytest
 
 from koderz_core import open_workspace
+from koderz_core.analysis.sequential import Rule
 from koderz_core.config import Settings
+from koderz_core.events import SCHEMA_VERSION, BenchmarkDecided, BenchmarkOpened, Entry, ExperimentFinished
+from koderz_core.events.tally import tally
 from koderz_core.examples import EXAMPLE, example_journal
-from koderz_core.verification.journals import Difference
+from koderz_core.records import Configuration, DatasetOrigin, Outcome, Plan
+from koderz_core.records.registrations import Registration
+from koderz_core.verification.journals import Difference, verify_journal
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -110,6 +116,47 @@ def test_a_figure_that_was_changed_in_the_store_is_named(settings: Settings, cha
     found = differences(benchmark)
     assert what in {item.what for item in found}
     assert any("exported" in item.where for item in found)
+
+
+def ended(plan: Plan, outcomes: Mapping[str, Outcome], decision: BenchmarkDecided) -> list[Entry]:
+    """A journal of a sequential benchmark: its plan, these ends, and the decision."""
+    opened = BenchmarkOpened(SCHEMA_VERSION, "0.1.0", plan.id, plan, {}, "prices 1", "limited", {})
+    ends = [Entry(2.0, end(outcome), name) for name, outcome in outcomes.items()]
+    return [Entry(1.0, opened), *ends, Entry(3.0, decision)]
+
+
+def end(outcome: Outcome) -> ExperimentFinished:
+    return ExperimentFinished(outcome, None, None if outcome == "error" else "reported", None, 1.0)
+
+
+def sequential(problems: int) -> tuple[Plan, list[str]]:
+    """A sequential benchmark, and the ids of its experiments: of each problem, first A and then B."""
+    pair = tuple(Configuration("direct", {"coder": (name,)}) for name in ("local/a", "local/b"))
+    names = tuple(f"p/{at}" for at in range(problems))
+    plan = Plan(DatasetOrigin("d", "0", "MIT"), names, pair, registration=Registration(0, 1, 0.1, "sequential"))
+    return plan, [experiment.id for experiment in plan.experiments()]
+
+
+def test_only_the_results_before_a_decision_count_for_it() -> None:
+    plan, (first, *others) = sequential(80)
+    solved: dict[str, Outcome] = dict.fromkeys(others, "solved")
+    found = Rule(plan).decision({first: "error", **solved})
+    assert found
+    entries = ended(plan, {first: "error", **solved}, BenchmarkDecided(*found))
+    entries.append(Entry(4.0, end("solved"), first))
+    assert Rule(plan).decision({first: "solved", **solved}) not in (None, found)
+    assert verify_journal(plan.id, entries, tally(entries)).differences == ()
+
+
+@pytest.mark.parametrize(("problems", "holds"), [(2, True), (1, False)])
+def test_a_decision_of_the_first_versions_which_took_missing_results_for_lost_is_right(
+    problems: int, holds: bool
+) -> None:
+    plan, ids = sequential(40)
+    errors: dict[str, Outcome] = dict.fromkeys(ids[:4], "error")
+    entries = ended(plan, errors, BenchmarkDecided("hopeless", problems))
+    assert Rule(plan).decision(errors) is None
+    assert verify_journal(plan.id, entries, tally(entries)).holds == holds
 
 
 def test_a_line_that_cannot_be_read_is_named(settings: Settings) -> None:

@@ -48,14 +48,8 @@ def serve(cortex: Cortex, version: str) -> None:
 
 
 async def _serve(cortex: Cortex, version: str) -> None:
-    server = _server(cortex, version)
-    async with standard_streams() as (incoming, outgoing):
-        await server.run(incoming, outgoing, server.create_initialization_options())
-
-
-def _server(cortex: Cortex, version: str) -> Server[Any]:  # Any: the lifespan state of the SDK, which is empty
     handlers = _Handlers(cortex)
-    return Server(
+    server: Server[Any] = Server(  # Any: the lifespan state of the SDK, which is empty
         "koderz-cortex",
         version=version,
         instructions=INSTRUCTIONS,
@@ -66,6 +60,8 @@ def _server(cortex: Cortex, version: str) -> Server[Any]:  # Any: the lifespan s
         on_list_prompts=handlers.list_prompts,
         on_get_prompt=handlers.get_prompt,
     )
+    async with standard_streams() as (incoming, outgoing):
+        await server.run(incoming, outgoing, server.create_initialization_options())
 
 
 class _Handlers:

@@ -32,6 +32,7 @@ _SIGNS: Mapping[str, tuple[str, ...]] = {
     "pattern": ("pattern", "convention"),
     "learning": ("learned", "lesson", "turns out"),
 }
+RETIRED = 0.0  # salience of a retired memory
 RESTORED = 0.5  # salience of a restored memory: that of normal importance
 LONG_TERM = 0.6  # the lowest salience that makes a memory long-term unless its type is given
 _INSERT = """
@@ -248,16 +249,6 @@ def _moment(text: str | None, default: str) -> str:
     return default if text is None else timestamp(datetime.fromisoformat(text))
 
 
-def retire(cortex: Cortex, number: int) -> None:
-    """Set the salience of a memory to 0. Raises UsageError if there is no memory with that id, and sqlite3.Error."""
-    _set_salience(cortex, number, 0.0)
-
-
-def restore(cortex: Cortex, number: int) -> None:
-    """Make a retired memory normal again. Raises as ``retire``."""
-    _set_salience(cortex, number, RESTORED)
-
-
 @dataclass(frozen=True, slots=True)
 class UpsertCounts:
     """The number of memories that were inserted, and of those that replaced an earlier version."""
@@ -289,7 +280,8 @@ def upsert(cortex: Cortex, memories: Sequence[NewMemory]) -> UpsertCounts:
     return UpsertCounts(added, renewed)
 
 
-def _set_salience(cortex: Cortex, number: int, salience: float) -> None:
+def set_salience(cortex: Cortex, number: int, salience: float) -> None:
+    """Retire or restore a memory. Raises UsageError if there is no memory with that id, and sqlite3.Error."""
     with transaction(cortex.connection) as connection:
         memory = cortex.fetch(number)
         connection.execute(

@@ -149,7 +149,7 @@ class _Marking:
         else:
             with self._recorder.site(index) as site:  # compares again, to record the details
                 site.settle("==", self._seen(program.value(reply)), self._right())
-        self._recorder.seconds[index] = _seconds(reply)
+        self._recorder.seconds[index] = seconds_of(reply)
         self._index += 1
 
     def end(self, error: ProgramEndedError) -> None:
@@ -171,7 +171,7 @@ class _Marking:
         return self._like(cases.answers[index], *arguments)
 
 
-def _seconds(reply: Message) -> float:
+def seconds_of(reply: Message) -> float:
     """The time of the call as the program's process states it. No verdict depends on it."""
     seconds = reply.get("seconds")
     return float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < _MOST_SECONDS else 0.0

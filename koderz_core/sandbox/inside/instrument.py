@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 
 SITE = "_koderz_site_"
 _THIS = "_koderz_this_"
-_OPERATORS: dict[type[ast.cmpop], str] = {
+OPERATORS: dict[type[ast.cmpop], str] = {
     ast.Eq: "==",
     ast.NotEq: "!=",
     ast.Lt: "<",
@@ -136,7 +136,7 @@ def _recorded(test: ast.expr, place: _Place, is_method: bool) -> ast.Call:
     if is_method and isinstance(test, ast.Compare):
         return _call(place, "outcome", test.left)
     if isinstance(test, ast.Compare) and len(test.ops) == 1:
-        operator = ast.Constant(_OPERATORS[type(test.ops[0])], **place)
+        operator = ast.Constant(OPERATORS[type(test.ops[0])], **place)
         return _call(place, "compare", operator, test.left, test.comparators[0])
     if isinstance(test, ast.UnaryOp) and isinstance(test.op, ast.Not):
         return _call(place, "false", test.operand)

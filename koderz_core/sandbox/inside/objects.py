@@ -20,26 +20,20 @@ from .wire import Json
 OPINIONS = frozenset({"operate", "convert", "compare", "contains", "instance", "subclass"})
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {  # Any: the program's values
     **{name: getattr(operator, name) for name in ("add", "sub", "mul", "matmul", "truediv", "floordiv", "mod", "pow")},
+    **{name: getattr(operator, name) for name in ("xor", "lshift", "rshift")},
     "and": operator.and_,
     "or": operator.or_,
-    "xor": operator.xor,
-    "lshift": operator.lshift,
-    "rshift": operator.rshift,
     "divmod": divmod,
 }
 IN_PLACE = {f"i{name}": getattr(operator, f"i{name}") for name in OPERATORS if name != "divmod"}
 CONVERSIONS: dict[str, Callable[..., Any]] = {
-    "neg": operator.neg,
-    "pos": operator.pos,
-    "abs": abs,
-    "invert": operator.invert,
-    "int": int,
-    "float": float,
-    "complex": complex,
-    "index": operator.index,
+    **{name: getattr(operator, name) for name in ("neg", "pos", "abs", "invert", "index")},
+    **{kind.__name__: kind for kind in (int, float, complex)},
     "round": round,
 }
 COMPARISONS = {name: getattr(operator, name) for name in ("eq", "ne", "lt", "le", "gt", "ge")}
+_ANSWERS = {int: ["hash"], bool: ["contains"], Handle: ["reversed"], str: ["repr", "format"], object: ["enter", "exit"]}
+"""The methods of ``Object`` that only ask the program, by the type that the answer must have."""
 _ASKED = frozenset({"__name__", "__doc__"})
 
 
@@ -54,27 +48,6 @@ class Object(Handle):
 
     def __delitem__(self, key: object) -> None:
         ask(self, "delete item", key)
-
-    def __hash__(self) -> int:
-        return checked(ask(self, "hash"), int)
-
-    def __contains__(self, item: object) -> bool:
-        return checked(ask(self, "contains", item), bool)
-
-    def __reversed__(self) -> Handle:
-        return checked(ask(self, "reversed"), Handle)
-
-    def __repr__(self) -> str:
-        return checked(ask(self, "repr"), str)
-
-    def __format__(self, form: str) -> str:
-        return checked(ask(self, "format", form), str)
-
-    def __enter__(self) -> object:
-        return ask(self, "enter")
-
-    def __exit__(self, *error: object) -> object:
-        return ask(self, "exit", *error)
 
     def __instancecheck__(self, instance: object) -> bool:
         return isinstance(instance, Object) and checked(ask(self, "instance", instance), bool)
@@ -92,6 +65,10 @@ class Object(Handle):
         raise CannotCrossError("the tests copy an object of the program")
 
 
+def _answer(name: str, kind: type) -> Callable[..., object]:
+    return lambda self, *given: checked(ask(self, name, *given), kind)
+
+
 def _operation(name: str, *, swapped: bool) -> Callable[[Object, object], object]:
     return lambda self, other: ask(self, "operate", name, other, swapped)
 
@@ -105,6 +82,9 @@ def _comparison(name: str, unlike: object) -> Callable[[Object, object], object]
     return lambda self, other: checked(ask(self, "compare", name, other), bool) if isinstance(other, Object) else unlike
 
 
+for _kind, _names in _ANSWERS.items():
+    for _name in _names:
+        setattr(Object, f"__{_name}__", _answer(_name, _kind))
 for _name in OPERATORS:
     setattr(Object, f"__{_name}__", _operation(_name, swapped=False))
     setattr(Object, f"__r{_name}__", _operation(_name, swapped=True))

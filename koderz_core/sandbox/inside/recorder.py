@@ -16,7 +16,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # differs from run to run
 MAX_FAILURES = 50
 MAX_SOURCE = 1500  # characters of a failed test, which may be a method of many lines
 PASSED, FAILED, NOT_REACHED = "P", "F", "-"
-_OPERATORS: dict[str, Callable[[Any, Any], Any]] = {  # Any: any values
+OPERATORS: dict[str, Callable[[Any, Any], Any]] = {  # Any: any values
     "==": operator.eq,
     "!=": operator.ne,
     "<": operator.lt,
@@ -113,7 +113,7 @@ class Site:
         """As ``compare``, for tests whose own values are known to be plain data."""
         self._actual = lambda: shown(left)
         self._expected = lambda: shown(right) if operation == "==" else f"{operation} {shown(right)}"
-        self._holds = bool(_OPERATORS[operation](left, right))
+        self._holds = bool(OPERATORS[operation](left, right))
 
     def outcome(self, value: object) -> None:
         """Whether a method passed: ``koderz_core.datasets.cases`` says ``passed``, or why not."""

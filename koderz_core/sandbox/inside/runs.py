@@ -7,11 +7,11 @@ one case only, and no program can read the input of a later case. The expected o
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
-from .cases import Cases, Sources
+from .cases import Cases, Sources, seconds_of
 from .deadline import Deadline
 from .faults import Fault, ProgramEndedError, excerpt, fault_of, shown
 from .handles import Handle
@@ -23,7 +23,7 @@ from .wire import Message
 from .zygote import Zygote
 
 _SHOWN = 200  # characters of each text in a message
-_DEATH = Fault("exception", "the program's process did not report on its tests")
+DEATH = Fault("exception", "the program's process did not report on its tests")
 
 
 class Limits(NamedTuple):
@@ -77,7 +77,8 @@ class Runs:
             with Deadline(seconds, self._limits.crowded_times * seconds, program, patient=True):
                 target = _entry(program, message(seconds), on_answer)
                 loaded = True
-                for reply in self._replies(program, target, index):
+                calls = Calls(self._cases.calls[index], 1, self._cases.large)
+                for reply in program.answers(target, calls, nullcontext):
                     self._mark(index, program, reply)
         except (Exception, ProgramEndedError) as error:  # noqa: BLE001 (every error of a program is a verdict)
             self._fail(index, fault_of(error)) if loaded else self._recorder.note(fault_of(error))
@@ -85,14 +86,11 @@ class Runs:
             program.close()
         return loaded
 
-    def _replies(self, program: Program, target: int, index: int) -> Iterator[Message]:
-        return program.answers(target, Calls(self._cases.calls[index], 1, self._cases.large), nullcontext)
-
     def _mark(self, index: int, program: Program, reply: Message) -> None:
         written = program.value(reply)
         arguments = self._cases.arguments(index) if self._cases.by_arguments else ()
         right = self._like(self._cases.answers[index], *arguments)
-        self._recorder.seconds[index] = _seconds(reply)
+        self._recorder.seconds[index] = seconds_of(reply)
         if type(written) is str and written == right:  # nothing else is an output
             self._recorder.passed(index)
         else:
@@ -114,11 +112,5 @@ def _entry(program: Program, message: Message, on_answer: Callable[[], object]) 
     entry = program.load(message, on_answer)[message["entry_point"]]
     number = number_of(entry) if isinstance(entry, Handle) else None
     if number is None:
-        raise program.end(_DEATH)
+        raise program.end(DEATH)
     return number
-
-
-def _seconds(reply: Message) -> float:
-    """The time of the call as the program's process states it. No verdict depends on it."""
-    seconds = reply.get("seconds")
-    return float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < 1e6 else 0.0

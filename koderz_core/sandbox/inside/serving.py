@@ -72,9 +72,9 @@ def _verdict(order: Order, zygote: Zygote, on_answer: OnAnswer) -> Message:
         report = judge(order, zygote, on_answer)
     except TestsBrokenError as error:
         return {"broken": excerpt(str(error))}
-    outcome = report.outcome._asdict()
     failures = [{"index": failure.place, **failure._asdict()} for failure in report.outcome.failures]
-    return {"report": {**report._asdict(), "outcome": {**outcome, "failures": failures}}}
+    fields = report._asdict()
+    return {"report": {**fields.pop("outcome")._asdict(), **fields, "failures": failures}}
 
 
 class Evaluation(NamedTuple):

@@ -13,13 +13,12 @@ from .faults import CLASSES, CannotCrossError, Fault, ProgramEndedError, excerpt
 from .handles import Handle, function
 from .program import Program
 from .recorder import FAILED, MAX_FAILURES, MAX_SOURCE, NOT_REACHED, PASSED, Failure, Outcome, Recorder
-from .runs import CallSources, Limits, Runs
+from .runs import DEATH, CallSources, Limits, Runs
 from .wire import Json, Message
 from .zygote import Zygote
 
 OnAnswer = Callable[[], object]
 """Called when the program has sent something. If the judge stalls after that, the program is the cause."""
-_DEATH = Fault("exception", "the program's process did not report on its tests")
 
 
 class Order(NamedTuple):
@@ -88,7 +87,7 @@ def _apart(order: Order, tests: suite.Suite | cases.Cases, zygote: Zygote, on_an
             if is_module and isinstance(tests, suite.Suite) and callable(entry):
                 suite.execute(tests, order.preamble, values, entry, recorder)
             elif not isinstance(entry, Handle):
-                raise program.end(_DEATH)
+                raise program.end(DEATH)
             elif isinstance(tests, cases.Cases):
                 deadline.extend(order.total_seconds, lambda: recorder.first is None)
                 cases.execute(tests, program, entry, recorder, deadline)
@@ -148,7 +147,7 @@ def _checked(answer: Json, tests: suite.Suite) -> Outcome:
         seconds = tuple(float(taken) for taken in answer["test_seconds"])
         return Outcome(marks, failures, error, excerpt(str(answer["message"]), 1000), seconds)
     except (TypeError, ValueError, LookupError, AttributeError):
-        raise ProgramEndedError(_DEATH) from None
+        raise ProgramEndedError(DEATH) from None
 
 
 def _checked_failure(failure: Json, count: int) -> Failure:

@@ -278,10 +278,6 @@ def _decode_opaque(kind: Json, _known: Known) -> Opaque:
     return Opaque(str(kind)[:100])
 
 
-def _items(items: Json, known: Known) -> list[Any]:  # Any: values
-    return [_decode(item, known) for item in items]
-
-
 def _pairs(pairs: Json, known: Known) -> dict[Any, Any]:
     return {_decode(key, known): _decode(item, known) for key, item in pairs}
 
@@ -300,7 +296,7 @@ _READERS: dict[str, Callable[[Json, Known], object]] = {
     "bytes": lambda text, _: bytes.fromhex(text),
     "bytearray": lambda text, _: bytearray.fromhex(text),
     "complex": lambda parts, known: complex(_decode(parts[0], known), _decode(parts[1], known)),
-    "tuple": lambda items, known: tuple(_items(items, known)),
+    "tuple": lambda items, known: tuple([_decode(item, known) for item in items]),
     "frozenset": lambda items, known: frozenset({_decode(item, known) for item in items}),
     "kept": _decode_kept,
     "old": _decode_old,

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import socket
-
 from koderz_core.errors import SandboxError
-from koderz_core.sandbox.folders import folder
 from koderz_core.sandbox.repository.reports import transcript_of
 from koderz_core.sandbox.repository.workspace import Job, Workspace
+from koderz_core.sandbox.selftest_programs import planted
 
 _SECONDS = 20.0
 _PATH = "test_attacks.py"
@@ -57,10 +55,9 @@ def examine(workspace: Workspace) -> None:
     """Raises SandboxError if an attack succeeds or an honest test fails. Tier ``limited`` promises nothing here."""
     if workspace.isolation == "limited":
         return
-    with folder() as path, socket.create_server(("127.0.0.1", 0)) as server:
-        secret = path / "secret"
-        secret.write_text("secret")
-        text = _TESTS.format(secret=str(secret), written=str(path / "written"), port=server.getsockname()[1])
+    with planted() as ground:
+        secret, written = (str(ground.folder / name) for name in ("secret", "written"))
+        text = _TESTS.format(secret=secret, written=written, port=ground.server.getsockname()[1])
         found = transcript_of(workspace.run(Job({_PATH: text.encode()}, None, (_PATH,), _SECONDS)))
     failed = [test for test, report in found.tests.items() if report.outcome != "passed"]
     if failed or not found.completed or len(found.tests) != text.count("\ndef test_"):

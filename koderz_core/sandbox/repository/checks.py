@@ -7,21 +7,9 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from koderz_core.sandbox.inside.instrument import last_name
+from koderz_core.sandbox.inside.instrument import OPERATORS, last_name
 from koderz_core.sandbox.repository.literal_values import NotLiteralError, value_of
 
-_OPERATORS: dict[type[ast.cmpop], str] = {
-    ast.Eq: "==",
-    ast.NotEq: "!=",
-    ast.Lt: "<",
-    ast.LtE: "<=",
-    ast.Gt: ">",
-    ast.GtE: ">=",
-    ast.In: "in",
-    ast.NotIn: "not in",
-    ast.Is: "is",
-    ast.IsNot: "is not",
-}
 _METHODS = {
     "assertEqual": "==",
     "assertEquals": "==",
@@ -89,7 +77,7 @@ def checks_of(test: ast.expr, *, holds: bool = True) -> list[Check]:
         case ast.UnaryOp(ast.Not(), operand):
             return checks_of(operand, holds=not holds)
         case ast.Compare(left, [operation], [right]):
-            return _single(_OPERATORS[type(operation)], left, right, holds=holds)
+            return _single(OPERATORS[type(operation)], left, right, holds=holds)
         case ast.Call(ast.Name("isinstance"), [seen, kinds], []) if class_names(kinds):
             return _single("isinstance", seen, kinds, holds=holds)
         case _:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, field
 
 from koderz_core.sandbox.repository.instrument import instrument
 from koderz_core.sandbox.repository.profiles import profile_of
-from koderz_core.sandbox.repository.reports import Transcript
+from koderz_core.sandbox.repository.reports import Reports, Transcript
 from koderz_core.sandbox.repository.states import State
-from koderz_core.sandbox.repository.verdicts import Profile, Reports, marks
+from koderz_core.sandbox.repository.verdicts import Profile, marks
 
 RunTests = Callable[[Mapping[str, str], Sequence[str] | None], Transcript]
 """Runs tests with the correct program and these files changed: those with the ids, or all of the task's test files."""
@@ -24,11 +24,6 @@ class Correct:
     profile: Profile
     seconds: float = 0.0
     broken: Mapping[str, str] = field(default_factory=dict)
-
-    @staticmethod
-    def unknown(ids: Sequence[str]) -> Correct:
-        """Without a correct program, the process of the tests is believed."""
-        return Correct(Profile(plain=frozenset(ids)))
 
 
 def correct_of(state: State, ids: Sequence[str], run: RunTests, lot: random.Random) -> Correct:

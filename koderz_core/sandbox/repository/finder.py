@@ -163,9 +163,6 @@ class _Finder(ast.NodeVisitor):
         for part in (*node.handlers, *node.orelse, *node.finalbody):
             self.visit(part)
 
-    def visit_ClassDef(self, node: ast.ClassDef) -> None:
-        self.generic_visit(node)
-
     def visit_Lambda(self, node: ast.Lambda) -> None:
         """No statement is in a lambda."""
 

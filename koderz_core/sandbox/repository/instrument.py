@@ -157,15 +157,14 @@ class Suite:
     def source(self, name: str) -> str:
         """The published source of a test function."""
         found, text = self.by_id[name], self.texts[self.by_id[name].path]
-        start = text.line_start(_first_line(found))
+        start = text.top(found.node)
         return textwrap.dedent(text.data[start : text.end(found.node)].decode("utf-8", "replace"))
 
     def _inherited(self, path: str, kind: str, name: str, seen: set[str]) -> Definition | None:
         for info in sorted(self._classes.get(kind, []), key=lambda info: info.path != path):
-            for owner in [info.name] if name in info.methods else []:
-                found = [
-                    item for item in self.by_path[info.path] if item.name == name and item.classes[-1:] == (owner,)
-                ]
+            if name in info.methods:
+                own = (info.name,)
+                found = [item for item in self.by_path[info.path] if item.name == name and item.classes[-1:] == own]
                 if found:
                     return found[-1]
             for base in info.bases:
@@ -205,11 +204,11 @@ class _Work:
         if not edits:
             return text.data.decode("utf-8", "surrogatepass")
         place = _place_of_import(tree, text)
-        return _edited(text.data, [Edit(place, place, IMPORT), *edits], 0)
+        return text.edited([Edit(place, place, IMPORT), *edits])
 
     def _twins(self, found: Definition, own: Passage | None, text: Text, writer: Writer) -> Edit:
         """Two copies of a test in the place of it."""
-        start, end = text.line_start(_first_line(found)), text.end(found.node)
+        start, end = text.top(found.node), text.end(found.node)
         copies = [0, 1]
         self.lot.lot.shuffle(copies)
         written, names = [], {}
@@ -218,7 +217,7 @@ class _Work:
             self.names[name] = (found.name, copy)
             names[copy] = name
             edits = [*(writer.edits(own, self.lot) if own else []), _renamed(found, text, name)]
-            written.append(_edited(text.data[start:end], edits, start))
+            written.append(text.edited(edits, start, end))
         self.copies[found.id] = [names[0], names[1]]
         return Edit(start, end, "\n".join(written))
 
@@ -229,27 +228,14 @@ def _renamed(found: Definition, text: Text, name: str) -> Edit:
     return Edit(place, place + len(found.name.encode()), name)
 
 
-def _edited(data: bytes, edits: Iterable[Edit], offset: int) -> str:
-    parts, done = [], 0
-    for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
-        parts += [data[done : edit.start - offset], edit.text.encode("utf-8", "surrogatepass")]
-        done = edit.end - offset
-    return b"".join([*parts, data[done:]]).decode("utf-8", "surrogatepass")
-
-
 def _place_of_import(tree: ast.Module, text: Text) -> int:
     """The start of the first statement after the docstring and imports from ``__future__``."""
     for node in tree.body:
         is_text = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         is_future = isinstance(node, ast.ImportFrom) and node.module == "__future__"
         if not is_text and not is_future:
-            marks = getattr(node, "decorator_list", [])
-            return text.line_start(min([node.lineno, *(mark.lineno for mark in marks)]))
+            return text.top(node)
     return len(text.data)
-
-
-def _first_line(found: Definition) -> int:
-    return min([found.node.lineno, *(mark.lineno for mark in found.node.decorator_list)])
 
 
 def _test_files(files: Mapping[str, str], ids: Iterable[str]) -> list[str]:

@@ -18,9 +18,9 @@ from koderz_core.sandbox.inside.faults import CLASSES
 from koderz_core.sandbox.repository.attacks import examine
 from koderz_core.sandbox.repository.correct import Correct, correct_of, files_for
 from koderz_core.sandbox.repository.instrument import Instrumented, Key, instrument
-from koderz_core.sandbox.repository.reports import Survey, Transcript, survey_of, transcript_of
+from koderz_core.sandbox.repository.reports import Reports, Survey, Transcript, survey_of, transcript_of
 from koderz_core.sandbox.repository.states import Change, State, change_of, state_of
-from koderz_core.sandbox.repository.verdicts import Marked, Profile, Reports, lacking_values, marks, with_places
+from koderz_core.sandbox.repository.verdicts import Marked, Profile, lacking_values, marks, with_places
 from koderz_core.sandbox.repository.workspace import Job, Workspace
 
 LEAST_SECONDS = 60.0
@@ -78,7 +78,8 @@ class RepositoryJudge:
         try:
             change = change_of(state, repository, code)
         except PatchError as error:
-            return self._unused(tests, "extraction", f"the patch cannot be applied: {error}"), None
+            message = f"the patch cannot be applied: {error}"
+            return Verdict("-" * len(tests.ids), (), False, "extraction", message, 0.0, self.isolation), None
         correct = self._correct_one(problem, state, tests)
         if broken := [test for test in tests.ids if test in correct.broken]:
             reason = f"{broken[0]}: {correct.broken[broken[0]]}"
@@ -127,7 +128,7 @@ class RepositoryJudge:
         assert repository
         ids = tuple(sorted({*repository.failing, *repository.passing, *tests.ids}))
         if not problem.canonical_solution.strip():
-            return Correct.unknown(ids)
+            return Correct(Profile(plain=frozenset(ids)))  # the process of the tests is believed
         try:
             change = change_of(state, repository, problem.canonical_solution)
         except PatchError as error:
@@ -162,9 +163,6 @@ class RepositoryJudge:
         others = [test for test in able if test not in failing]
         count = min(_MOST_TWINS, math.ceil(_SHARE * len(others)))
         return [*(test for test in able if test in failing), *self._lot.sample(others, count)]
-
-    def _unused(self, tests: TestSet, error: ErrorClass, message: str) -> Verdict:
-        return Verdict("-" * len(tests.ids), (), False, error, message, 0.0, self.isolation)
 
     def _verdict(
         self, tests: TestSet, made: Instrumented, found: Transcript, decided: Marked, change: Change

@@ -7,9 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from koderz_core.sandbox.repository.instrument import Key, instrument
+from koderz_core.sandbox.repository.reports import PASSED, Reports
 from koderz_core.sandbox.repository.rewriting import simply
 from koderz_core.sandbox.repository.sites import Site
-from koderz_core.sandbox.repository.verdicts import PASSED, Profile, Reports, Seen, same_values, seen_in, wrong_sites
+from koderz_core.sandbox.repository.verdicts import Profile, Seen, same_values, seen_in
 
 Run = Callable[[Mapping[str, str]], Reports]
 """Runs all tests of the tree with the correct program and these files changed."""
@@ -55,7 +56,7 @@ def profile_of(files: Mapping[str, str], ids: Sequence[str], run: Run, lot: rand
 def _learn(learned: _Learned, test: str, key: Key, reports: Reports, *, first: bool) -> None:
     runs = key.runs[test]
     copies = [(reports[run].outcome, seen_in(key, reports[run])) for run in runs if run in reports]
-    wrong = [site for _, seen in copies for site in wrong_sites(seen)]
+    wrong = [site for _, seen in copies for site, found in seen.steps if not found.right]
     lasting = [site for site in wrong if not _other_form(site, learned.opaque)]
     learned.opaque |= {form for site in wrong if (form := _other_form(site, learned.opaque))}
     if first or (learned.sequences.get(test) is None and copies):

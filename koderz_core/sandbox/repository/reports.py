@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
-from koderz_core.sandbox.repository.verdicts import PASSED, Reported, Reports
 from koderz_core.sandbox.repository.workspace import Record, Run
 
+PASSED = "passed"
 Outcome = Literal["passed", "failed", "error", "skipped"]
 STOPPED = {
     "timeout": "the tests were stopped after {:.0f} s",
@@ -18,9 +19,10 @@ STOPPED = {
 
 @dataclass(slots=True)
 class TestReport:
-    """One test that ran. ``phases``: pairs of a phase and its outcome. ``error``: the class of its first error.
+    """One test that ran. ``phases``: pairs of a phase and its outcome. ``records``: those of ``observe`` in order.
 
-    ``place``: path and line in the tree that raised this error, "" if the file of the test raised it.
+    ``error``: the class of its first error; ``message``: its text.
+    ``place``: ``path:line`` in the tree that raised this error, "" if the file of the test raised it.
     """
 
     __test__ = False  # pytest: not a test class
@@ -44,6 +46,10 @@ class TestReport:
         return "passed" if passed else "error"
 
 
+Reports = Mapping[str, TestReport]
+"""Tests that ran, by the id under which they ran, in this order."""
+
+
 @dataclass(eq=False)
 class Transcript:
     """A run, by the ids under which its tests ran. ``error`` and ``message``: of the first error outside of tests."""
@@ -57,11 +63,7 @@ class Transcript:
 
     @cached_property
     def reports(self) -> Reports:
-        return {
-            test: Reported(found.outcome, found.records, found.message, found.place)
-            for test, found in self.tests.items()
-            if found.phases
-        }
+        return {test: found for test, found in self.tests.items() if found.phases}
 
     @property
     def completed(self) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from koderz_core.sandbox.inside.observe import MODULE
@@ -44,12 +44,27 @@ class Text:
     def line_start(self, line: int) -> int:
         return self._starts[line - 1]
 
+    def top(self, node: ast.stmt) -> int:
+        """The start of the first line of a statement, which may be that of a decorator."""
+        marks: list[ast.expr] = getattr(node, "decorator_list", [])
+        return self.line_start(min([node.lineno, *(mark.lineno for mark in marks)]))
+
     def of(self, node: ast.stmt | ast.expr) -> str:
         return self.data[self.start(node) : self.end(node)].decode("utf-8", "surrogatepass")
 
+    def edited(self, edits: Iterable[Edit], start: int = 0, end: int | None = None) -> str:
+        """The text from ``start`` to ``end`` after edits in it, which must not overlap."""
+        parts, done = [], start
+        for edit in sorted(edits, key=lambda edit: (edit.start, edit.end)):
+            parts += [self.data[done : edit.start], edit.text.encode("utf-8", "surrogatepass")]
+            done = edit.end
+        return b"".join([*parts, self.data[done:end]]).decode("utf-8", "surrogatepass")
 
-@dataclass(frozen=True)
+
+@dataclass(frozen=True, order=True)
 class Edit:
+    """Bytes ``start`` to ``end`` of a text in UTF-8 become ``text``."""
+
     start: int
     end: int
     text: str
@@ -63,7 +78,6 @@ class Spot:
     checks: Sequence[Check] = ()
     raising: Raising | None = None
     owner: str = ""
-    function: Function | None = None
 
 
 @dataclass(frozen=True)
@@ -149,7 +163,7 @@ class Writer:
 
     def _indent(self, statement: ast.stmt) -> str | None:
         """The white space before a statement; None if something else is before it in its line."""
-        line = self._text.line_start(_first_line(statement))
+        line = self._text.top(statement)
         before = self._text.data[line : line + statement.col_offset].decode("utf-8", "replace")
         return before if before.isspace() else None
 
@@ -161,7 +175,7 @@ class Writer:
         if indent is not None and statement is not body[0]:
             form = self._lot.lot.choice(sorted(self._forms))
             text = control(form, passage.owner, self._pool, self._lot.lot, self._lot.add, self._call)
-            place = self._text.line_start(_first_line(statement)) + statement.col_offset
+            place = self._text.top(statement) + statement.col_offset
             yield Edit(place, place, f"{text}\n{indent}")
 
     def _edit(self, spot: Spot) -> Iterator[Edit]:
@@ -259,17 +273,16 @@ class Writer:
     def _truth(self, spot: Spot, check: Check, place: str) -> str:
         flipped = self._lot.flip(place)
         site = self._site(spot, check, place, "truth", expected=(check.holds is not flipped,))
-        left = self._source(check.left)
+        no, left = "not " if flipped else "", self._source(check.left)
         if check.operation == "truth":
-            return self._call("truth", site, f"not {left}" if flipped else left)
+            return self._call("truth", site, f"{no}{left}")
         right = self._source(check.right)
         if check.operation == "isinstance":
-            text = f"isinstance({left}, {right})"
-            return self._call("truth", site, f"not {text}" if flipped else text)
+            return self._call("truth", site, f"{no}isinstance({left}, {right})")
         if check.operation in _NEGATED:
             operation = _NEGATED[check.operation] if flipped else check.operation
             return self._call("truth", site, f"{left} {operation} {right}")
-        return self._call("truth", site, f"{'not ' if flipped else ''}({left} {check.operation} {right})")
+        return self._call("truth", site, f"{no}({left} {check.operation} {right})")
 
     def _raising(self, spot: Spot) -> str | None:
         raising, place = spot.raising, f"{self._place(spot)}.0"
@@ -299,11 +312,6 @@ class Writer:
     @staticmethod
     def _call(function: str, site: str, *arguments: str) -> str:
         return f"{OBSERVER}.{function}({', '.join([repr(site), *arguments])})"
-
-
-def _first_line(node: ast.stmt) -> int:
-    marks: list[ast.expr] = getattr(node, "decorator_list", [])
-    return min([node.lineno, *(mark.lineno for mark in marks)])
 
 
 IMPORT = f"import {MODULE} as {OBSERVER}\n"

@@ -9,7 +9,6 @@ process: they are checked strictly.
 from __future__ import annotations
 
 import math
-import operator
 import re
 from collections import Counter
 from collections.abc import Callable, Sequence
@@ -18,20 +17,12 @@ from typing import Any
 
 from koderz_core.sandbox.inside.faults import excerpt, shown
 from koderz_core.sandbox.inside.literals import digest_of
+from koderz_core.sandbox.inside.recorder import OPERATORS
 from koderz_core.sandbox.inside.values import Opaque, decode, holds
 from koderz_core.sandbox.inside.wire import Json, WireError
 
 _COMPARISONS: dict[str, Callable[[Any, Any], Any]] = {  # Any: plain data
-    "==": operator.eq,
-    "!=": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-    "in": lambda left, right: left in right,
-    "not in": lambda left, right: left not in right,
-    "is": operator.is_,
-    "is not": operator.is_not,
+    **OPERATORS,
     "list ==": lambda left, right: isinstance(left, list) and isinstance(right, list) and left == right,
     "tuple ==": lambda left, right: isinstance(left, tuple) and isinstance(right, tuple) and left == right,
     "dict ==": lambda left, right: isinstance(left, dict) and isinstance(right, dict) and left == right,
@@ -108,7 +99,7 @@ def _value(site: Site, report: Sequence[Json]) -> Finding:
         digest, text = encoded["digest"]
         same = _is_equality(site.operation) and digest_of(site.expected) == digest
         return Finding(same is site.holds, expected, excerpt(str(text)))
-    seen = _plain(encoded)
+    seen = decode(encoded)
     sides = (site.expected, seen) if site.on_left else (seen, site.expected)
     right = not isinstance(seen, Opaque) and _compare(site, *sides) is site.holds
     return Finding(right, expected, shown(seen))
@@ -123,10 +114,8 @@ def _pair(site: Site, report: Sequence[Json]) -> Finding:
         )
         return Finding(is_right, excerpt(str(right["digest"][1])), excerpt(str(left["digest"][1])))
     if left == right and _is_equality(site.operation) and left != _NAN and not _has_opaque(left):
-        return (
-            Finding(site.holds, f"not {shown(_plain(right))}", shown(_plain(left))) if not site.holds else Finding(True)
-        )
-    values = _plain(left), _plain(right)
+        return Finding(True) if site.holds else Finding(False, f"not {shown(decode(right))}", shown(decode(left)))
+    values = decode(left), decode(right)
     if _has_opaque(left) or _has_opaque(right):
         return Finding(False, shown(values[1]), shown(values[0]))
     operation = "" if _is_equality(site.operation) else f"{site.operation} "
@@ -165,7 +154,7 @@ def _is_untouched(site: Site, report: Sequence[Json]) -> bool:
     """Whether the report of a control is what it must be, or says that the process could not make it."""
     if site.form in {"value", "pair"}:
         wanted = site.expected if site.form == "pair" else (site.expected,)
-        seen = [_plain(part) for part in report]
+        seen = [decode(part) for part in report]
         lost = any(isinstance(value, Opaque) for value in seen)
         return lost or [(type(value), value) for value in seen] == [(type(value), value) for value in wanted]
     if site.form == "truth":
@@ -182,10 +171,6 @@ _READERS: dict[str, Callable[[Site, Sequence[Json]], Finding]] = {
     "raises": _raises,
     END: lambda _site, _report: Finding(True),
 }
-
-
-def _plain(encoded: Json) -> object:
-    return decode(encoded)
 
 
 def _has_opaque(encoded: Json) -> bool:

@@ -62,8 +62,8 @@ def state_of(repository: Repository) -> State:
     cases = {test.partition("::")[0] for test in (*repository.failing, *repository.passing)}
     cases |= {path for path in files if _TEST_NAME.fullmatch(path.rpartition("/")[2])}
     cases -= {*repository.editable}
-    folders = {path.rpartition("/")[0] for path in cases} - {""}
-    tests = {path: text for path, text in _python(files) if path in cases or _is_beside(path, folders)}
+    folders = tuple({f"{folder}/" for path in cases if (folder := path.rpartition("/")[0])})
+    tests = {path: text for path, text in _python(files) if path in cases or path.startswith(folders)}
     editable = {path: text for path, text in texts.items() if path in repository.editable}
     return State(files, editable, {path: tests[path] for path in tests if path not in editable}, frozenset(cases))
 
@@ -104,7 +104,3 @@ def _python(files: Mapping[str, bytes]) -> Iterable[tuple[str, str]]:
                 yield path, content.decode()
             except UnicodeDecodeError:
                 continue  # it stays as it is
-
-
-def _is_beside(path: str, folders: set[str]) -> bool:
-    return any(path.startswith(f"{folder}/") for folder in folders)

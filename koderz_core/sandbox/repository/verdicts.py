@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -17,9 +17,9 @@ from koderz_core.sandbox.inside.faults import excerpt
 from koderz_core.sandbox.inside.values import decode
 from koderz_core.sandbox.inside.wire import Json, WireError
 from koderz_core.sandbox.repository.instrument import Key
+from koderz_core.sandbox.repository.reports import PASSED, Reports, TestReport
 from koderz_core.sandbox.repository.sites import END, Finding, Site, finding
 
-PASSED = "passed"
 MAX_SOURCE = 1500  # characters of the source of a failed test
 MAX_MESSAGE = 500
 MAX_FAILURES = 50
@@ -28,23 +28,6 @@ _LINE = re.compile(r"[0-9]{1,7}")
 _TWINS = 2
 _COMPARED = {"pair": None, "kind": None, "raises": 3}  # parts of a record that must be as with the correct program
 _SURE = 3  # truths that are wrong in one copy only, after which no accident explains them
-
-
-@dataclass(frozen=True)
-class Reported:
-    """What the process reported of one test that ran: outcome, records of ``observe`` in order, message.
-
-    ``place``: ``path:line`` of the line in the tree that raised its error, "" if unknown.
-    """
-
-    outcome: str
-    records: Sequence[Json]
-    message: str = ""
-    place: str = ""
-
-
-Reports = Mapping[str, Reported]
-"""By the id under which a test ran, in the order in which they ran."""
 
 
 @dataclass(frozen=True)
@@ -110,7 +93,7 @@ class _Fault:
     actual: str | None = None
 
 
-def seen_in(key: Key, reported: Reported) -> Seen:
+def seen_in(key: Key, reported: TestReport) -> Seen:
     """What the records of one copy show."""
     steps: list[tuple[Site, Finding]] = []
     reports: list[str] = []
@@ -183,7 +166,7 @@ def _is_guessed(site: Site) -> bool:
     return site.is_control or site.expected is None or isinstance(site.expected, bool)
 
 
-def _fault(test: str, reported: Reported, seen: Seen, profile: Profile) -> _Fault | None:
+def _fault(test: str, reported: TestReport, seen: Seen, profile: Profile) -> _Fault | None:
     if seen.wrong and seen.wrong[0].is_control:
         return _Fault("the process reported another value than the test gave it")
     if seen.wrong:
@@ -233,7 +216,7 @@ class _Twins:
         self._all = _Contrast()
         self._first, self._sentence = "", ""
 
-    def add(self, test: str, copies: Sequence[tuple[Reported, Seen]]) -> None:
+    def add(self, test: str, copies: Sequence[tuple[TestReport, Seen]]) -> None:
         """``copies``: in the order in which they ran."""
         if any(seen.forged for _, seen in copies):
             self._say(f"The process reported an observation that the test {test} does not make.")
@@ -281,8 +264,3 @@ def _contrast(first: Seen, second: Seen) -> _Contrast:
 
 def _is_record(record: Json) -> bool:
     return isinstance(record, list) and len(record) > 2 and all(isinstance(part, str) for part in record[:2])
-
-
-def wrong_sites(seen: Seen) -> Iterator[Site]:
-    """The sites with wrong observations."""
-    return (site for site, found in seen.steps if not found.right)

@@ -28,7 +28,7 @@ from koderz_core.sandbox.inside.pytest_run import READY
 from koderz_core.sandbox.repository.channel import Channel, FloodError
 from koderz_core.sandbox.repository.toolbox import toolbox
 from koderz_core.sandbox.requests import CROWDED_TIMES
-from koderz_core.sandbox.workers import DYING_SECONDS, START_SECONDS
+from koderz_core.sandbox.workers import START_SECONDS, wait_for_group
 
 MEMORY_BYTES = 4 << 30
 """The address space of the process: threads and their memory take much of it without using it."""
@@ -174,12 +174,13 @@ class Workspace:
         """``inside.pytest_run.Setup``."""
         paths, listed = astuple(box.readable())
         readable = [[*paths, *modules, tools], listed, [work]]
-        limits = {"memory_bytes": MEMORY_BYTES, "file_bytes": FILE_BYTES, "cpu_seconds": _cpu_seconds(job.seconds)}
         hardened = self.isolation == "hardened"
         return {
             "work": work,
             "toolbox": tools,
-            **limits,
+            "memory_bytes": MEMORY_BYTES,
+            "file_bytes": FILE_BYTES,
+            "cpu_seconds": int(CROWDED_TIMES * job.seconds) + 1,  # the kernel's limit, behind that of the host
             "readable": None if self.isolation == "limited" else readable,
             "filter": {"hardened": "tests-alone", "strong": "tests", "limited": None}[self.isolation],
             "parent": 0 if hardened else os.getpid(),
@@ -202,11 +203,6 @@ def _environment(work: str) -> dict[str, str]:
         "HOME": f"{work}/home",
         "TMPDIR": f"{work}/tmp",  # noqa: S108 (a folder of its own)
     }
-
-
-def _cpu_seconds(seconds: float) -> int:
-    """A limit of the kernel for processor time, behind that of the host."""
-    return int(CROWDED_TIMES * seconds) + 1
 
 
 def _order(job: Job, nonce: str) -> bytes:
@@ -260,11 +256,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
-    deadline = time.monotonic() + DYING_SECONDS
-    with suppress(ProcessLookupError, PermissionError):
-        while time.monotonic() < deadline:
-            os.killpg(process.pid, 0)
-            time.sleep(0.001)
+    wait_for_group(process.pid)
 
 
 def _close_pipes(process: subprocess.Popen[bytes]) -> None:

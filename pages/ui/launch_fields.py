@@ -1,13 +1,14 @@
-"""The choice of a dataset on the page New run: its kind, what it needs, the gate that suits it, and its variants."""
+"""Fields of the page New run: the dataset with its variants, and the reasoning effort of each role."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from koderz_core import KoderzError, Workspace
-from koderz_core.records import OF_VARIANT, Kind
+from koderz_core import KoderzError, Workspace, the_workspace
+from koderz_core.records import OF_VARIANT, Kind, Scalar
+from koderz_core.records.completions import EFFORTS
 from koderz_core.report.problems import KINDS
 from pages.ui.draft import OpenDraft
 from pages.ui.text import worded
@@ -18,6 +19,13 @@ GATE_OF_REPOSITORIES = (
     "patch, and the other half is held out. The gate `examples` consists of the tests in a problem's text, so a "
     "benchmark with this gate omits problems without such tests."
 )
+DEFAULT = "Default of the model"
+TOKENS = "tokens"
+ABOUT_EFFORT = (
+    "How much the model thinks before it answers. With a higher effort, the model uses more tokens but does not always "
+    "solve more problems."
+)
+ABOUT_TOKENS = "You can also type the maximum number of reasoning tokens, such as 4096."
 
 
 def choose_dataset(workspace: Workspace, opened: OpenDraft) -> str:
@@ -75,3 +83,36 @@ def _variant(workspace: Workspace, opened: OpenDraft, dataset: str, initial: str
     place = names.index(initial) if initial in names else 0
     chosen = str(st.selectbox("Variant", names, place, lambda name: name or "none", key=key, help=about))
     return workspace.datasets.name_of(dataset, (), chosen or None)
+
+
+def choose_efforts(
+    chosen: Mapping[str, str | tuple[str, ...]], initial: Mapping[str, Scalar], key: str
+) -> dict[str, Scalar]:
+    """The overrides of the efforts of these roles, as the person has entered them now.
+
+    ``chosen``: the models of each role. A role whose models accept no effort has no field, unless it has an effort.
+    """
+    coder = _names(chosen.get("coder", ()))
+    efforts = dict[str, Scalar]()
+    for role, models in chosen.items():
+        names = [name for name in _names(models) if the_workspace().models.efforts(name)] or (
+            [] if _names(models) else coder[:1]
+        )
+        accepted = {effort for name in names for effort in the_workspace().models.efforts(name)}
+        now = str(initial.get(f"{role}.effort", ""))
+        if accepted or now:
+            effort = _effort(role, accepted, now, key)
+            efforts |= {f"{role}.effort": effort} if effort else {}
+    return efforts
+
+
+def _effort(role: str, accepted: set[str], now: str, key: str) -> str:
+    options = [DEFAULT, *dict.fromkeys([*(word for word in EFFORTS if word in accepted), *([now] if now else [])])]
+    about = f"{ABOUT_EFFORT} {ABOUT_TOKENS}" if TOKENS in accepted else ABOUT_EFFORT
+    place, label = options.index(now) if now else 0, f"Effort of the {role}"
+    effort = st.selectbox(label, options, place, key=f"effort {role} {key}", help=about, accept_new_options=True)
+    return "" if effort == DEFAULT else str(effort)
+
+
+def _names(models: str | Sequence[str]) -> list[str]:
+    return [models] if isinstance(models, str) else list(models)
