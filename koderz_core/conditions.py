@@ -16,7 +16,7 @@ from koderz_core.records import Configuration, Plan, Problem, Scalar
 from koderz_core.records.plans import CACHE
 from koderz_core.strategies import STRATEGIES, facts_of
 from koderz_core.strategies.facts import ROLES
-from koderz_core.strategies.outside import version_of
+from koderz_core.strategies.outside import is_recorded_file, loaded, version_of
 
 Conditions = Mapping[str, Scalar]
 
@@ -107,7 +107,8 @@ def policy_of(plan: Plan, configuration: Configuration) -> TestPolicy:
 def prompts_of(configurations: Sequence[Configuration]) -> dict[str, str]:
     """The versions of the prompts that the roles of these configurations receive."""
     used = {name for configuration in configurations for role in configuration.models for name in ROLES[role].prompts}
-    used |= {ATTEMPTS} if _shows_attempts(configurations) else set()
+    known = [made for made in configurations if not is_recorded_file(made.strategy) or loaded(made.strategy)]
+    used |= {ATTEMPTS} if _shows_attempts(known) else set()  # a file that is not loaded does not run
     used |= {REMINDING} if any(map(_reminds, configurations)) else set()
     return {name: version for name, version in VERSIONS.items() if name in used}
 

@@ -6,6 +6,7 @@ A secret is only shown as set or not set, and is never written. The file is writ
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, get_args, get_origin
@@ -114,7 +115,8 @@ def _shown(name: str, settings: Settings, sources: Mapping[str, Mapping[str, obj
     kind: Kind = "secret" if has_password(value) or has_password(places.get(FILE)) else _kind(name)
     written = places.get(FILE)
     if kind == "switch" and written is not None:  # such as "on"
-        written = setting.parsed(written)
+        with suppress(ValueError):  # an invalid value, which another source overrides, stays as it is
+            written = setting.parsed(written)
     return ShownSetting(
         name=name,
         variable=setting.variable,

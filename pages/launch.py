@@ -11,6 +11,7 @@ from koderz_core import KoderzError, Preset, command_of
 from koderz_core.errors import PlanError
 from koderz_core.records import Plan
 from koderz_core.records.progress import Forecast
+from koderz_core.report.forecasts import kept_budget
 from koderz_core.workspace.drafts import Draft
 from koderz_core.workspace.models import Availability
 from pages.ui.address import BENCHMARKS, go_to
@@ -114,13 +115,23 @@ def _summarise(page: Page, opened: OpenDraft, preset: Preset | None, surveyed: S
 
 
 def _planned(page: Page, draft: Draft) -> tuple[Plan, Forecast, tuple[str, ...]]:
-    """The plan, its estimate, and what its baselines are and cost. Raises KoderzError if it cannot start."""
+    """The plan, its estimate, and remarks on its baselines and budget. Raises KoderzError if it cannot start."""
     if not draft.dataset:
         raise PlanError("Complete your own problem, and press “Use this problem”.")
     workspace = page.workspace
     offer = workspace.plans.propose(draft.order, draft.dataset, baselines=draft.baselines)
-    workspace.costs.check(offer.plan)
-    return offer.plan, workspace.costs.forecast(offer.plan, draft.concurrency), offer.sentences
+    plan, sentences = _under_last_budget(page, offer.plan), offer.sentences
+    sentences = sentences if plan.budget == offer.plan.budget else (*sentences, kept_budget(plan))
+    workspace.costs.check(plan)
+    return plan, workspace.costs.forecast(plan, draft.concurrency), sentences
+
+
+def _under_last_budget(page: Page, plan: Plan) -> Plan:
+    """The plan with the budget under which it would run: a change during the run outlasts the form."""
+    recorded = next((row.budget_usd for row in page.benchmarks if row.id == plan.id), plan.budget.usd)
+    if recorded == plan.budget.usd:
+        return plan  # without reading the journal, which may take seconds
+    return page.workspace.runs.under_last_budget(plan)
 
 
 def _show_unavailable(surveyed: Sequence[Availability]) -> None:

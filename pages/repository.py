@@ -9,7 +9,6 @@ import streamlit as st
 from koderz_core.errors import UsageError
 from pages.ui.edge import edge
 from pages.ui.frame import open_page
-from pages.ui.launch_form import survey
 from pages.ui.repository import OpenRepository, offer_feature, offer_rules, offer_summary, show_map
 
 ABOUT = "A map of a repository, rules files for coding agents, and a prompt for the next feature."
@@ -36,6 +35,8 @@ def main() -> None:
         st.info(INTRODUCTION, icon="🗺️")
         st.caption("In a terminal: `koderz conduct FOLDER`")
         return
+    from pages.ui.launch_form import survey  # noqa: PLC0415 (slow to import, and needed only with a map)
+
     show_map(workspace, opened.map)
     offer_summary(workspace, opened, [row.id for row in survey(str(workspace.settings.home)) if row.ready])
     offer_rules(workspace, opened)

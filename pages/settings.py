@@ -85,6 +85,7 @@ def _show(home: Path, setting: ShownSetting) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="change"):
         usual = setting.written or ("" if setting.value == UNSET else setting.value)  # the file's value comes first
         if setting.choices:
+            usual = usual if usual in setting.choices else setting.value  # the file's may be invalid if overridden
             st.segmented_control("Value", setting.choices, default=usual, key=key, required=True)
         else:
             st.text_input("Value", usual, key=key)

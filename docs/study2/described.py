@@ -61,7 +61,8 @@ def run_table(experiments: pd.DataFrame, frame: pd.DataFrame, names: Mapping[str
     for benchmark, name in sorted(names.items(), key=lambda item: item[1]):
         planned = experiments.index[experiments["benchmark"] == benchmark]
         seconds = frame["seconds"].reindex(planned)
-        lines.append((name, len(planned), seconds.count(), seconds.sum() / 3600, seconds.sum() * USD_PER_SECOND))
+        done = int(planned.isin(frame.index).sum())
+        lines.append((name, len(planned), done, seconds.sum() / 3600, seconds.sum() * USD_PER_SECOND))
     table = pd.DataFrame(lines, columns=["benchmark", "experiments", "with a result", "hours of calls", "dollars"])
     return pd.concat([table, table.sum(numeric_only=True).to_frame().T.assign(benchmark="all")]).convert_dtypes()
 

@@ -29,7 +29,7 @@ from koderz_core.analysis.supervision import Supervision, supervision
 from koderz_core.analysis.tradeoff import Tradeoff, tradeoff
 from koderz_core.records import Tier
 from koderz_core.records.progress import RoleCost, SummaryRow
-from koderz_core.records.trials import Trial
+from koderz_core.records.trials import Trial, id_apart
 
 AXES: tuple[Axis, ...] = ("attempts", "usd", "seconds", "tokens", "joules")
 
@@ -150,7 +150,7 @@ def trials_of_each(rows: Sequence[SummaryRow], trials: Sequence[Trial]) -> dict[
     several = len(set(of.values())) > 1
     trials_by_key: dict[Key, list[Trial]] = {key: [] for key in of}
     for trial in trials:
-        apart = structs.replace(trial, problem=f"{of[trial.key]} {trial.problem}") if several else trial
+        apart = structs.replace(trial, problem=id_apart(of[trial.key], trial.problem)) if several else trial
         trials_by_key[trial.key].append(apart)
     return trials_by_key
 

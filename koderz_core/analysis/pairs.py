@@ -18,7 +18,7 @@ from koderz_core.analysis.rates import Interval
 from koderz_core.analysis.tradeoff import common_problems
 from koderz_core.records import ScoreKind
 from koderz_core.records.marks import kinds_by_problem
-from koderz_core.records.trials import Trial
+from koderz_core.records.trials import Trial, id_in_dataset
 
 Key = tuple[str, str]
 """Benchmark and configuration."""
@@ -193,7 +193,8 @@ def _partings(test: Paired, of_it: Sequence[Trial], of_baseline: Sequence[Trial]
         for problem in problems:
             it = _shown(of_it, problem, solved=not by_baseline)
             other = _shown(of_baseline, problem, solved=by_baseline)
-            yield DiscordantProblem(problem, by_baseline, it.experiment, other.experiment, it.code, other.code)
+            examples = (it.experiment, other.experiment, it.code, other.code)
+            yield DiscordantProblem(id_in_dataset(problem), by_baseline, *examples)
 
 
 def _shown(trials: Sequence[Trial], problem: str, *, solved: bool) -> Trial:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import permutations
 from statistics import fmean
 from typing import TYPE_CHECKING
 
@@ -45,15 +46,13 @@ class Contrast:
 class Recall:
     """The likeness of a configuration's programs to the canonical solutions of ``problems``.
 
-    ``own``: to the solution of their own problem, ``others``: to those of other problems. ``p``: one-sided, that the
-    programs belong to their problems by chance; small for every model that solves problems. ``renamed``, ``peers``: the
+    ``own``: to the solution of their own problem, ``others``: to those of other problems. ``renamed``, ``peers``: the
     comparisons that show recall, None with fewer than ``FEWEST_PROBLEMS`` problems.
     """
 
     problems: int
     own: float
     others: float
-    p: float
     renamed: Contrast | None
     peers: Contrast | None
 
@@ -93,32 +92,21 @@ def recall(
     if len(known) < FEWEST_PROBLEMS:
         return None
     own = {problem: likeness(programs[problem], long[problem]) for problem in known}
-    others, p = _elsewhere([programs[problem] for problem in known], [long[problem] for problem in known])
+    others = _elsewhere([programs[problem] for problem in known], [long[problem] for problem in known])
     changed = [own[problem] - renamed[problem] for problem in known if problem in renamed]
     alike = [
         (own[problem], [likeness(program, long[problem]) for program in peers[problem]])
         for problem in known
         if problem in solved and peers.get(problem)
     ]
-    return Recall(len(known), fmean(own.values()), others, p, sign_flips(changed), exchanges(alike))
+    return Recall(len(known), fmean(own.values()), others, sign_flips(changed), exchanges(alike))
 
 
-def _elsewhere(programs: Sequence[Runs], solutions: Sequence[Runs]) -> tuple[float, float]:
-    """The mean likeness to solutions of other problems, and the p of a test that permutes the solutions.
-
-    Of many problems, the programs and solutions of evenly spread ones are taken.
-    """
-    import numpy as np  # noqa: PLC0415 (as above)
-
+def _elsewhere(programs: Sequence[Runs], solutions: Sequence[Runs]) -> float:
+    """The mean likeness to solutions of other problems; of many problems, evenly spread ones are taken."""
     step = -(-len(programs) // MOST_SOLUTIONS)
-    pairs = [[likeness(program, solution) for solution in solutions[::step]] for program in programs[::step]]
-    table = np.array(pairs)
-    n = len(table)
-    random, places = np.random.default_rng(0), np.arange(n)
-    own = table.trace()
-    shuffled = sum(table[places, random.permutation(n)].sum() >= own - 1e-9 for _ in range(_TIMES))
-    others = (table.sum() - own) / (n * n - n)
-    return float(others), float(1 + shuffled) / (1 + _TIMES)
+    pairs = permutations(zip(programs[::step], solutions[::step], strict=True), 2)
+    return fmean(likeness(program, solution) for (program, _), (_, solution) in pairs)
 
 
 def sign_flips(differences: Sequence[float]) -> Contrast | None:

@@ -20,6 +20,8 @@ class Primary:
 
     ``problems``: those with a result of both; of the planned experiments of the pair, ``ended`` have a result or an
     error, and ``errors`` have an error. ``difference``: what a solves more, a share, None without a common problem.
+    Under a sequential stopping rule, both are of the problems that the rule counts, and ``difference`` is that of
+    ``Sequential``.
     """
 
     problems: int
@@ -74,8 +76,10 @@ def registered(plans: Sequence[RecordedPlan], trials: Iterable[Trial]) -> Regist
     plan, registration = plans[0].plan, plans[0].plan.registration
     assert registration  # its plans are only read if it has one
     of_a, of_b = (_planned(plan, configuration, trials) for configuration in primary_pair(plan, registration))
+    outcomes = {trial.experiment: trial.outcome for trial in trials}
+    sequential = Rule(plan).state(outcomes) if plan.sequential else None
     counted, other = by_problem(of_a), by_problem(of_b)
-    common = counted.keys() & other.keys()
+    common = counted.keys() & other.keys() & set(plan.problems[: sequential.n if sequential else None])
     pair = (*of_a, *of_b)
     gained = [counted[it][0] / counted[it][1] - other[it][0] / other[it][1] for it in common]
     primary = Primary(
@@ -83,11 +87,10 @@ def registered(plans: Sequence[RecordedPlan], trials: Iterable[Trial]) -> Regist
         planned=2 * len(plan.problems) * plan.repeats,
         ended=sum(trial.scored or trial.outcome == "error" for trial in pair),
         errors=sum(trial.outcome == "error" for trial in pair),
-        difference=sum(gained) / len(gained) if gained else None,
+        difference=sequential.difference if sequential else sum(gained) / len(gained) if gained else None,
         match=match(of_a, of_b, registration.margin),
     )
-    outcomes = {trial.experiment: trial.outcome for trial in trials}
-    return Registered(tuple(plans), primary, Rule(plan).state(outcomes) if plan.sequential else None)
+    return Registered(tuple(plans), primary, sequential)
 
 
 def _planned(plan: Plan, configuration: str, trials: Iterable[Trial]) -> list[Trial]:

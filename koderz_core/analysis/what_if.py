@@ -22,6 +22,7 @@ from koderz_core.analysis.paired import bonett_price
 from koderz_core.analysis.rates import Interval, mid_p_bounds
 from koderz_core.errors import UsageError
 from koderz_core.records.attempts import AS_RECORDED, Chain, Mixture, Outcome, Policy, RecordedAttempt, Source, Stage
+from koderz_core.records.trials import id_in_dataset
 from koderz_core.sums import all_known, known_mean, known_sum
 
 ORDERS = 120
@@ -247,17 +248,18 @@ def _judged(policy: Policy, attempt: RecordedAttempt, problem: str) -> tuple[boo
     marks = attempt.gates.get(policy.gate or "")
     if marks is None:
         raise UsageError(
-            f"{policy.name}: a program of {attempt.model or attempt.configuration} for {problem} was not run on the "
-            f"tests of the gate {policy.gate}. Name another gate, or a model whose programs ran on these tests."
+            f"{policy.name}: a program of {attempt.model or attempt.configuration} for {id_in_dataset(problem)} was "
+            f"not run on the tests of the gate {policy.gate}. Name another gate, or a model whose programs ran on "
+            "these tests."
         )
     return marks.passed if policy.threshold >= 1 else marks.share >= policy.threshold, marks.tests_passed
 
 
 def _lacking(policy: Policy, stage: Stage, problem: str) -> str:
     return (
-        f"{policy.name}: {stage.source} has too few recorded answers on some problems, such as {problem}, because the "
-        "recorded strategy stopped earlier than the policy would stop. Omitting these problems would bias the result. "
-        "Use fewer attempts, or the gate of the recorded strategy."
+        f"{policy.name}: {stage.source} has too few recorded answers on some problems, such as "
+        f"{id_in_dataset(problem)}, because the recorded strategy stopped earlier than the policy would stop. Omitting "
+        "these problems would bias the result. Use fewer attempts, or the gate of the recorded strategy."
     )
 
 
@@ -265,8 +267,8 @@ def _ended(made: Sequence[RecordedAttempt], submitted: RecordedAttempt | None, *
     right = submitted is not None and submitted.right
     if right is None and submitted is not None:
         raise UsageError(
-            f"A program of {submitted.model or submitted.configuration} for {submitted.problem} was not scored, so it "
-            "is unknown whether the policy would have solved this problem."
+            f"A program of {submitted.model or submitted.configuration} for {id_in_dataset(submitted.problem)} was "
+            "not scored, so it is unknown whether the policy would have solved this problem."
         )
     return Outcome(
         solved=float(bool(right)),

@@ -44,7 +44,7 @@ from koderz_core.plan.shards import shard_numbers
 from koderz_core.records import Plan
 from koderz_core.records.plans import SCRIPTED, default_concurrency, scripted
 from koderz_core.records.progress import Forecast, Receipt
-from koderz_core.report.forecasts import between, receipt
+from koderz_core.report.forecasts import between, kept_budget, receipt
 from koderz_core.report.formats import count, duration, isolation, money, numbered, plain
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.grading import gate_remarks
@@ -266,11 +266,7 @@ def under_last_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
     """The plan with the budget that it was given during the run, unless it starts as a fork."""
     changed = plan if mode.fork else opened.runs.under_last_budget(plan)
     if changed.budget != plan.budget:
-        remark = f"The budget was changed to {money(changed.budget.usd)} while the benchmark was running."
-        click.echo(
-            f"{remark} This budget still applies. To set another budget: koderz resume {plan.id} --max-cost USD",
-            err=True,
-        )
+        click.echo(kept_budget(changed), err=True)
     return changed
 
 

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from pandas import DataFrame  # type: ignore[import-untyped]  # pandas ships no types
 
 from koderz_core.cli.compare_parts import Asked, Part, further_options, parts
 from koderz_core.cli.maintenance import MOST_DAYS, delete_benchmarks
@@ -22,7 +21,7 @@ from koderz_core.records.trials import Measured
 from koderz_core.report.benchmark_report import escaped, markdown_tables
 from koderz_core.report.comparison import common, comparison_numbers, settings_by_row, tables, with_reviews
 from koderz_core.report.configuration_columns import configuration_rows
-from koderz_core.report.formats import TextTable, csv_of, money, money_span, plain, rate
+from koderz_core.report.formats import TextTable, csv_of_rows, money, money_span, plain, rate
 from koderz_core.report.headline import answer
 from koderz_core.report.pair_columns import pair_rows
 from koderz_core.report.supervision import SHOWS, SHOWS_NOT
@@ -158,7 +157,7 @@ def _as_pairs_csv(comparison: Comparison, _: Sequence[Part]) -> str:
 
 
 def _csv(rows: Sequence[Mapping[str, object]]) -> str:
-    return csv_of(DataFrame(list(rows))).decode().rstrip("\r\n")
+    return csv_of_rows(rows).decode().rstrip("\r\n")
 
 
 FORMS: Mapping[str, Callable[[Comparison, Sequence[Part]], str]] = {

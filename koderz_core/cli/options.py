@@ -227,8 +227,10 @@ def workspace(data_dir: Path | None, **settings: Any) -> Iterator[Workspace]:  #
 
 def report_faults(opened: Workspace) -> int:
     """Print a warning per journal that could not be read completely; returns the exit code."""
+    from koderz_core.report.formats import plain  # noqa: PLC0415 (not every command needs what it imports)
+
     for fault in opened.results.faults:
-        click.echo(f"Warning: {fault}", err=True)
+        click.echo(f"Warning: {plain(fault)}", err=True)
     return InfrastructureError.exit_code if opened.results.faults else 0
 
 

@@ -69,7 +69,9 @@ def _option(name: str, by_strategy: ByStrategy) -> Option:
         followers = (follower for follower, leader in FOLLOWING.items() if leader == name)
         also = "".join(f" Also sets --{_dashed(follower)}, unless you give that option too." for follower in followers)
         text = f"{parameter.doc}{also}{of}  [default: {_default(by_strategy)}]"
-        return make(f"--{shown}", type=_kind(parameter), metavar="|".join(parameter.choices) or None, help=text)
+        return make(
+            f"--{shown}", type=_kind(parameter), metavar="|".join(map(str, parameter.choices)) or None, help=text
+        )
     on = [strategy for strategy, switch in by_strategy.items() if switch.default]
     if len(on) == len(by_strategy):
         return make(

@@ -142,7 +142,7 @@ class DebugFiles:
         except KoderzError as error:
             self._fault = self._fault or error
             return []
-        return [row.id for row in rows if row.id in asked and row.state != "planned"]
+        return [row.id for row in rows if row.id in asked and row.started_at is not None]
 
     def _write(self, experiments: Sequence[str]) -> None:
         if self._dump is None or self._fault:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import click
+from click.core import ParameterSource
 
 from koderz_core.cli.benchmark import RunOptions, perform, print_plan, under_last_budget
 from koderz_core.cli.bundle import write_file
@@ -89,7 +90,7 @@ def study(  # noqa: PLR0913, PLR0917 (one argument per option)
 
     The command downloads the dataset and the embedded model if they are missing. The same command resumes a study that
     was stopped, and retries experiments that ended with an error. If the budget was too small, repeat the command with
-    a larger --max-cost.
+    a larger --max-cost. A smaller amount applies only if it was never the budget of the study.
     """
     check_writable(out or Path.cwd() / REPORT)
     with workspace(data_dir) as opened:
@@ -107,7 +108,7 @@ def study(  # noqa: PLR0913, PLR0917 (one argument per option)
 
 
 def _run(opened: Workspace, plan: Plan, mode: RunOptions, out: Path | None) -> int:
-    runner = perform(opened, _under_largest_budget(opened, plan, mode), mode)
+    runner = perform(opened, _under_its_budget(opened, plan, mode), mode)
     code = conclude(opened, FinishedRun.of(runner), None, as_json=False)
     _print_result(opened, runner.benchmark)
     path = out or Path(REPORT.format(runner.benchmark))
@@ -137,13 +138,26 @@ def _require_price(opened: Workspace, model: str) -> None:
         )
 
 
-def _under_largest_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
-    """The plan with the budget of the recorded study, if that is larger: the same command never lowers a budget."""
+def _under_its_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
+    """The plan with the budget of the recorded study, unless the command gives a larger or a new amount.
+
+    So the same command, or one without an amount, never lowers a budget.
+    """
     plan = under_last_budget(opened, plan, mode)
     if not any(row.id == plan.id for row in opened.results.benchmarks()):
         return plan
     recorded, usd = opened.runs.recorded(plan.id).budget, plan.budget.usd
-    return replace(plan, budget=recorded) if usd is None or recorded.usd is None or recorded.usd > usd else plan
+    if usd is None or recorded.usd is None or recorded.usd <= usd:
+        return plan
+    given = click.get_current_context().get_parameter_source("max_cost") is ParameterSource.COMMANDLINE
+    if given and usd not in opened.runs.stated_budgets(plan.id):
+        return plan
+    click.echo(
+        f"The study keeps its budget of {money(recorded.usd)}. To set another budget: koderz resume {plan.id} "
+        "--max-cost USD",
+        err=True,
+    )
+    return replace(plan, budget=recorded)
 
 
 def _print_price(opened: Workspace, offer: Proposal) -> int:

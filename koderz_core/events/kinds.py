@@ -38,7 +38,7 @@ from koderz_core.records import (
     Verdict,
 )
 from koderz_core.records.completions import Reused
-from koderz_core.records.plans import Imported
+from koderz_core.records.plans import Id, Imported
 from koderz_core.records.progress import Forecast, MemoryLevel
 from koderz_core.records.registrations import WRONG_PAIR, Decision
 from koderz_core.records.shards import MergedShard
@@ -67,7 +67,7 @@ class BenchmarkOpened:
     kind: ClassVar[Kind] = "benchmark_opened"
     schema_version: int
     koderz_version: str
-    benchmark: str
+    benchmark: Id
     plan: Plan
     prompt_versions: Mapping[str, str]
     price_version: str

@@ -16,6 +16,7 @@ import msgspec
 
 from koderz_core.errors import JournalError
 from koderz_core.events.kinds import KINDS, Event, Kind
+from koderz_core.records.plans import Id
 
 SCHEMA_VERSION = 1
 _REFERENCES = ("tuple[MessageRef, ...]", "tuple[MemoryRef, ...]")
@@ -46,7 +47,7 @@ class _Line:
     at: float
     kind: Kind
     event: msgspec.Raw
-    experiment: str | None = None
+    experiment: Id | None = None
     ordinal: int | None = None
 
 

@@ -36,8 +36,8 @@ class EditedModule:
     def print_of(self, function: Function, edits: Iterable[Edit] = ()) -> object:
         """The fingerprint of a function after edits inside it, as ``mutants.fingerprint``; None if it has no syntax."""
         end = self._text.line_start((function.end_lineno or function.lineno) + 1)
-        content = self._text.edited(edits, self._text.top(function), end)
         try:
+            content = self._text.edited(edits, self._text.top(function), end)  # Python misplaces parts of f-strings
             (only,) = parse(f"if 1:\n{content}" if content[:1] in " \t" else content).body
             (node,) = only.body if isinstance(only, ast.If) else (only,)
         except (SyntaxError, ValueError, RecursionError, MemoryError):

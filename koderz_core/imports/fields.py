@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import get_args
 
 from koderz_core.errors import DataError
@@ -31,7 +32,7 @@ def name(row: Row, key: str, default: str | None = None) -> str:
 
     ``default``: if it is not stated.
     """
-    stated = row.get(key)
+    stated = _value(row, key)
     if default is not None and stated is None:
         return default
     is_id = isinstance(stated, int) and not isinstance(stated, bool)
@@ -43,17 +44,18 @@ def name(row: Row, key: str, default: str | None = None) -> str:
 
 def truth(row: Row, key: str) -> bool | None:
     """A boolean in any of its usual spellings; None: not stated."""
-    if row.get(key) is None:
+    value = _value(row, key)
+    if value is None:
         return None
-    word = str(row[key]).strip().lower()
+    word = str(value).strip().lower()
     if word not in _TRUE | _FALSE:
-        raise DataError(f"{key} is {cut(str(row[key]))!r}; use true or false, 1 or 0")
+        raise DataError(f"{key} is {cut(str(value))!r}; use true or false, 1 or 0")
     return word in _TRUE
 
 
 def number(row: Row, key: str) -> float | None:
     """A number from 0 on, also as the text of a CSV cell; None: not stated."""
-    value = row.get(key)
+    value = _value(row, key)
     if value is None:
         return None
     try:
@@ -76,6 +78,14 @@ def whole(row: Row, key: str) -> int | None:
 def tier(row: Row, key: str) -> Tier | None:
     """The tier of a model in a file that koderz wrote; None: not stated, or a name of a later version."""
     return next((known for known in get_args(Tier) if known == row.get(key)), None)
+
+
+def _value(row: Row, key: str) -> object:
+    """The stated value; a decimal of a Parquet table is an int or a float."""
+    value = row.get(key)
+    if isinstance(value, Decimal):
+        return int(value) if value == value.to_integral_value() else float(value)
+    return value
 
 
 def cut(text: str) -> str:

@@ -288,8 +288,10 @@ def needed_bytes(wanted: weights.Weights, settings: Settings) -> int:
 
 
 def _lack(name: str, settings: Settings) -> Lack | None:
+    if lack := missing_runtime(settings):
+        return lack
     wanted = weights.weights_of(name)
-    if lack := missing_runtime(settings) or lack_of_memory(wanted, settings):
+    if lack := lack_of_memory(wanted, settings):
         return lack
     if weights.find(wanted, settings) is None:
         return Lack("its weights are not on this machine", f"Run `koderz models pull {name}`")

@@ -35,8 +35,8 @@ class WorstCases:
         A text never has more tokens than bytes, and an answer never more than its limit, thoughts included. If writing
         to the provider's cache is more expensive, all input counts as written to it. The answer counts at the most
         expensive hour of the next day, because it is billed when it ends and some prices are lower at night. A local
-        model costs at most the time that a request may take. The energy of GPUs, which is only known afterwards, does
-        not count. Raises UnknownNameError, ConfigError.
+        model without a stated price costs at most the time that a request may take. The energy of GPUs, which is only
+        known afterwards, does not count. Raises UnknownNameError, ConfigError.
         """
         sent = TEMPLATE_TOKENS + sum(MESSAGE_TOKENS + len(message.content.encode()) for message in request.messages)
         longest = honoured(request, capabilities_of(model, self._settings)).max_tokens
@@ -50,7 +50,8 @@ class WorstCases:
         self, model: str, sent: int, longest: int | None, day: date, own_price: StatedPrice | None
     ) -> float | None:
         card = resolve(model, self._settings)
-        if longest is None and card.tier != "local":
+        by_length = card.tier != "local" if own_price is None else own_price.output_usd_per_mtok > 0
+        if longest is None and by_length:
             return None
         tier = PROVIDERS[card.provider].priciest_tier(self._settings)
         usages = [Usage(sent, longest or 0, cache_write_tokens=cached, service_tier=tier) for cached in (None, sent)]

@@ -116,3 +116,11 @@ def describe_reused(plan: Plan, baseline: Measured) -> str:
         f"The baseline {plain(baseline.label)} was already measured in {baseline.benchmark} on {day(baseline.at)}: it "
         f"solved {solved} of {n} experiments on the problems of this plan, at {money(usd)} per experiment."
     )
+
+
+def describe_started(plan: Plan) -> str:
+    """Describe the benchmark that an order was started as when some of its baselines were measured elsewhere."""
+    return (
+        f"The benchmark {plan.id} has the same plan without some of these baselines. The plan with these baselines is "
+        f"another benchmark, which repeats all calls. To resume {plan.id} instead: koderz resume {plan.id}"
+    )

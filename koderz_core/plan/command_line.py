@@ -22,6 +22,7 @@ from koderz_core.strategies.outside import is_named_file, loaded, read_file
 from koderz_core.strategies.parameters import EFFORT, is_override
 
 SUPERVISED = "supervised"
+DEBATE = "debate"
 POLICIES = ("gate", "feedback")
 FORM = "Write a configuration like 'supervised coder=gpt-oss:20b reviewer=gpt-4o max_iterations=10 spec=false'."
 SWITCH = {"true": True, "false": False}
@@ -252,7 +253,7 @@ def _value(form: StrategyForm, word: str, key: str, text: str) -> Scalar:
     kind = next((parameter.kind for parameter in form.parameters if parameter.name == key), of_sampling)
     parse, expected = _PARSERS[kind]
     try:
-        return personas_named(text) if key == "personas" else parse(text)
+        return personas_named(text) if key == "personas" and form.name == DEBATE else parse(text)
     except (KeyError, ValueError):
         raise PlanError(f"{word!r}: {key} of {form.name} must be {expected}.") from None
 

@@ -34,7 +34,7 @@ class Parameter:
     default: Scalar
     kind: Kind
     doc: str
-    choices: tuple[str, ...] = ()
+    choices: tuple[Scalar, ...] = ()
     least: int = 0
     most: int = MOST
     label: str = ""
@@ -160,15 +160,17 @@ def calls_of(form: StrategyForm) -> str:
 
 
 def values_of(parameter: Parameter) -> str:
-    """Return the allowed values of a parameter: its words, or its kind with its bounds."""
+    """Return the allowed values of a parameter: all of them, or its kind with its bounds."""
     if parameter.choices:
-        return " or ".join(parameter.choices)
+        return " or ".join(map(value_text, parameter.choices))
     if parameter.kind == "bool":
         return "true or false"
     if parameter.kind == "str":
         return "text"
-    most = " or more" if parameter.most == MOST else f" to {parameter.most}"
-    return f"{'whole number' if parameter.kind == 'int' else 'number'}, {parameter.least}{most}"
+    number = "whole number" if parameter.kind == "int" else "number"
+    if parameter.least == -MOST:
+        return number
+    return f"{number}, {parameter.least}{' or more' if parameter.most == MOST else f' to {parameter.most}'}"
 
 
 def strategies_markdown(forms: Sequence[StrategyForm]) -> str:

@@ -10,12 +10,11 @@ from koderz_core.errors import PlanError, UnknownNameError
 from koderz_core.grading.gates import ALL_TESTS, check_feedback, gate_of
 from koderz_core.models.catalogue import check_allowed, resolve
 from koderz_core.plan.registration import RegistrationOrder
-from koderz_core.plan.requirements import check_needs
+from koderz_core.plan.requirements import check_needs, scheduled
 from koderz_core.records import Budget, Configuration, Scalar
 from koderz_core.records.plans import Selection
 from koderz_core.strategies import base_of, create, facts_of, recorded
 from koderz_core.strategies.facts import ROLES
-from koderz_core.strategies.ladder import steps_of
 from koderz_core.strategies.parameters import EFFORT, overrides_by_role
 
 MOST_SEEDS = 1 << 63
@@ -76,7 +75,7 @@ def configuration(wanted: Wanted, settings: Settings) -> Configuration:
     }
     models = {role: named.get(role) or named["coder"][:1] for role in roles}
     _check_members(wanted.strategy, {role: members for role, members in named.items() if role in roles})
-    _check_efforts(parameters, models)
+    _check_efforts(wanted.strategy, parameters, models)
     resolved = Configuration(base_of(wanted.strategy), models, parameters, *_policies(wanted))
     check_allowed((model for members in models.values() for model in members), settings)
     check_needs(resolved, settings)
@@ -99,9 +98,9 @@ def _check_members(strategy: str, models: Mapping[str, tuple[str, ...]]) -> None
             )
 
 
-def _check_efforts(parameters: Mapping[str, Scalar], models: Mapping[str, tuple[str, ...]]) -> None:
+def _check_efforts(strategy: str, parameters: Mapping[str, Scalar], models: Mapping[str, tuple[str, ...]]) -> None:
     """Raise PlanError for efforts that do not match the models of their role, or for two efforts of one call."""
-    steps = steps_of(str(parameters.get("steps", "")))
+    steps = scheduled(strategy, parameters)
     if f"coder.{EFFORT}" in parameters and any(isinstance(step, str) for step in steps):
         raise PlanError(
             f"steps={parameters['steps']} already sets the reasoning effort of every attempt. Omit coder.{EFFORT}."

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import chain, combinations, islice
 
 import msgspec
@@ -20,6 +20,7 @@ from koderz_core.plan.baselines import (
     baseline_for,
     describe_added,
     describe_reused,
+    describe_started,
     is_stronger,
     lacking_baselines,
     named_baseline,
@@ -42,6 +43,7 @@ from koderz_core.records.progress import Forecast
 from koderz_core.records.trials import Measured
 
 MOST_TRIED = 32  # plans, each of which takes some hundredths of a second
+UNDATED = "Number of problems left out because they have no date: {}."
 
 Gating = Callable[[Problem, TestPolicy], Split | Outside]
 """The divided tests of a problem, or why the gate leaves it out."""
@@ -122,16 +124,17 @@ class Planner:
         lacking = [*extra, *(self.lacking(with_more(order, extra)) if baselines else ())]
         plan = self._draft(with_more(order, lacking), of)
         added = plan.configurations[len(plan.configurations) - len(lacking) :]
+        offered = list(zip(lacking, added, strict=True))
         asked = {baseline.id for baseline in added[: len(extra)]}
         reuse = reuse and not order.registration
         earlier = {baseline.id: self._measured(plan, baseline) for baseline in added if reuse}
         measured: Mapping[str, Measured] = {name: found for name, found in earlier.items() if found}
         if measured:
-            plan, measured = self._reusing(order, list(zip(lacking, added, strict=True)), measured, of)
+            plan, measured = self._reusing(order, offered, measured, of)
             added = tuple(baseline for baseline in added if baseline.id not in measured)
-        undated = without_date(of, order.problems)
-        sentences = [f"Number of problems left out because they have no date: {undated}."] if undated else []
+        sentences = [UNDATED.format(undated)] if (undated := without_date(of, order.problems)) else []
         sentences += [describe_added(plan, added, self._costs.price(plan, added, of))] if added else []
+        sentences += [*self._started_without(order, offered, plan, of)] if reuse else []
         reused = tuple(measured.values())
         sentences += [describe_reused(plan, earlier) for earlier in reused]
         return Proposal(plan, added, reused, tuple(sentences), any(baseline.id not in asked for baseline in added))
@@ -159,14 +162,44 @@ class Planner:
 
         They are only a part if the order has started a benchmark that measures the other baselines: that is the plan.
         """
-
-        def reusing(names: Collection[str]) -> Plan:
-            return self._draft(with_more(order, [more for more, made in baselines if made.id not in names]), dataset)
-
         parts = chain.from_iterable(combinations(measured, number) for number in range(1, len(measured)))
-        started = (names for names in islice(parts, MOST_TRIED) if self._is_started(reusing(names)))
-        reused = next(started, tuple(measured))
-        return reusing(reused), {name: measured[name] for name in reused}
+        plans = ((names, self._without(order, baselines, names, dataset)) for names in islice(parts, MOST_TRIED))
+        reused = next((names for names, plan in plans if self._is_started(plan)), tuple(measured))
+        return self._without(order, baselines, reused, dataset), {name: measured[name] for name in reused}
+
+    def _started_without(
+        self,
+        order: Order,
+        baselines: Collection[tuple[Wanted, Configuration]],
+        plan: Plan,
+        dataset: Dataset,
+    ) -> Iterator[str]:
+        """That an unnamed order was started without some stronger baselines of its ``plan``, in a sentence.
+
+        This happens if these baselines were measured then, and their measurements have been deleted since.
+        """
+        planned = {made.id for made in plan.configurations}
+        left_out = {made.id for _, made in baselines} - planned
+        stronger = [made.id for _, made in baselines if made.id in planned and self._is_stronger(made)]
+        if order.name or not stronger or self._is_started(plan):
+            return
+        parts = chain.from_iterable(combinations(stronger, number) for number in range(1, len(stronger) + 1))
+        plans = (self._without(order, baselines, left_out.union(names), dataset) for names in islice(parts, MOST_TRIED))
+        if started := next(filter(self._is_started, plans), None):
+            yield describe_started(started)
+
+    def _without(
+        self,
+        order: Order,
+        baselines: Collection[tuple[Wanted, Configuration]],
+        names: Collection[str],
+        dataset: Dataset,
+    ) -> Plan:
+        """The plan of an order with these baselines except those with the ids ``names``."""
+        return self._draft(with_more(order, [more for more, made in baselines if made.id not in names]), dataset)
+
+    def _is_stronger(self, baseline: Configuration) -> bool:
+        return is_stronger(baseline.models["coder"][0], self._settings)
 
     def _is_started(self, plan: Plan) -> bool:
         """Whether this benchmark has been started with all these configurations; no if the store cannot be read."""
@@ -178,7 +211,7 @@ class Planner:
 
     def _measured(self, plan: Plan, baseline: Configuration) -> Measured | None:
         """The earlier measurement of a baseline; None if there is none, or if the store cannot be read."""
-        if not is_stronger(baseline.models["coder"][0], self._settings):
+        if not self._is_stronger(baseline):
             return None
         try:
             if any(row.configuration == baseline.id for row in self._evidence.summaries(plan.id)):

@@ -98,8 +98,17 @@ def _efforts(configuration: Configuration, role: str, member: int) -> Sequence[s
     return list(dict.fromkeys([*override, *(step for step in _steps(configuration, role) if isinstance(step, str))]))
 
 
+def scheduled(strategy: str, parameters: Mapping[str, Scalar]) -> Sequence[Step]:
+    """The temperature or effort of each attempt of the coder, if the parameter ``steps`` sets them.
+
+    The same name may mean anything else to a strategy that does not draw samples. Raises PlanError.
+    """
+    steps = parameters.get("steps")
+    return steps_of(steps) if isinstance(steps, str) and facts_of(strategy).draws_samples else ()
+
+
 def _steps(configuration: Configuration, role: str) -> Sequence[Step]:
-    return steps_of(str(configuration.parameters.get("steps", ""))) if role == "coder" else ()
+    return scheduled(configuration.strategy, configuration.parameters) if role == "coder" else ()
 
 
 def _own(configuration: Configuration) -> dict[str, Scalar]:

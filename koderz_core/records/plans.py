@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import cache, lru_cache
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -23,6 +23,11 @@ StopReason = Literal["gate", "iterations", "budget", "context", "gave_up"]
 ScoreKind = Literal["held_out", "oracle", "reported"]
 Control = Literal["pause", "resume", "stop"]
 Scalar = str | int | float | bool | None
+Id = Annotated[str, msgspec.Meta(pattern=r"\A[A-Za-z0-9_-]{1,100}\Z")]
+"""The id of a benchmark or an experiment.
+
+A journal of another person is hostile, and terminals show ids, so a line with other characters cannot be decoded.
+"""
 MOST_EXPERIMENTS = 1_000_000
 """The most experiments of one plan: they are enumerated in about half a minute."""
 QUALITY, LATENCY, COST, CONTEXT, FIXED = "quality", "latency", "cost", "context", "fixed"
@@ -290,7 +295,7 @@ def default_concurrency(plan: Plan) -> int:
 class Experiment:
     """One configuration on one problem, one repeat; all its randomness comes from ``seed``."""
 
-    id: str
+    id: Id
     configuration: str  # id
     problem: str  # id
     repeat: int

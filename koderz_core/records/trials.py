@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -14,6 +15,18 @@ from koderz_core.records.completions import Tier
 from koderz_core.records.plans import Configuration, Outcome, Scalar, ScoreKind, StopReason
 from koderz_core.records.verdicts import ErrorClass
 from koderz_core.sums import known_sum
+
+_APART = re.compile("^[0-9a-f]{64} ")
+
+
+def id_apart(dataset_sha256: str, problem: str) -> str:
+    """The id of a problem among problems of several datasets, which may have equal ids."""
+    return f"{dataset_sha256} {problem}"
+
+
+def id_in_dataset(problem: str) -> str:
+    """The id of a problem as its dataset has it, from this id or from ``id_apart``."""
+    return _APART.sub("", problem)
 
 
 class Try(msgspec.Struct, frozen=True, gc=False):

@@ -95,7 +95,7 @@ def _left_out(experiments: int) -> str:
 
 def _summary(lane: Sequence[ExperimentRow], marks: Marks, *, decided: bool) -> str:
     """The rate of a lane, and its missing results."""
-    needed = [row for row in lane if row.state != "planned"] if decided else lane
+    needed = [row for row in lane if row.started_at is not None] if decided else lane
     left_out = f" · {_left_out(len(lane) - len(needed))}" if len(needed) < len(lane) else ""
     ended = Counter((row.problem, row.outcome) for row in lane if row.state == "finished")
     tried = dict.fromkeys(problem for problem, outcome in ended if outcome in ("solved", "unsolved"))

@@ -231,7 +231,8 @@ CONFIGURATIONS: Sequence[Column] = [
     number(
         "seconds_per_experiment",
         "mean duration of the experiments that ended",
-        "no experiment has ended",
+        "no experiment has ended, an answer came from the response cache, or an imported file does not state a "
+        "duration",
         "s",
         shown=Shown("mean time", 11, duration),
     ),

@@ -128,7 +128,12 @@ EXPERIMENTS: tuple[Column, ...] = (
         "an answered call has no known price",
     ),
     whole("unpriced", "number of answered calls without a known price"),
-    number("seconds", "duration of the experiment", "the experiment has not ended", "s"),
+    number(
+        "seconds",
+        "duration of the experiment",
+        "the experiment has not ended, or an imported file does not state the duration",
+        "s",
+    ),
     number("started_at", "time at which the experiment started", "the experiment has not started", "s since 1970"),
     number("finished_at", "time at which the experiment ended", "the experiment has not ended", "s since 1970"),
     text(
@@ -200,7 +205,12 @@ CALLS: tuple[Column, ...] = (
         "the price is unknown, or a paid call did not finish",
     ),
     text("cost_source", "source of the price, and the version of this source", "`cost_usd` is missing"),
-    number("seconds", "duration of the call", "the end of the call was not recorded", "s"),
+    number(
+        "seconds",
+        "duration of the call",
+        "the end of the call was not recorded, or an imported file does not state the duration",
+        "s",
+    ),
     number("first_token_seconds", "time until the first token arrived", "the answer was not streamed", "s"),
     text("finish", "how the answer ended: `stop`, `length`, `refused`, `empty` or `timeout`", _OPEN),
     json("sampling", "sampling parameters that the strategy requested; null or missing: the provider's default"),

@@ -32,6 +32,14 @@ def receipt(actual: Receipt, run: str = "It") -> str:
     return f"{cost} and took {took} (estimate: {between(estimate.seconds, duration)})."
 
 
+def kept_budget(plan: Plan) -> str:
+    """That a budget which was changed during the run replaces the one that was asked for: the plan has the new one."""
+    return (
+        f"The budget was changed to {money(plan.budget.usd)} while the benchmark was running. This budget still "
+        f"applies. To set another budget: koderz resume {plan.id} --max-cost USD"
+    )
+
+
 def between(estimate: Range | None, shown: Callable[[float], str]) -> str:
     """The median and the 90th percentile of an estimate, or that it is unknown."""
     if estimate is None:

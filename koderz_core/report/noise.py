@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Generic
 
 from koderz_core.analysis.discrimination import FEWEST, Item
 from koderz_core.analysis.noise import MOST_REPEATS, Noise, Uncertainty
+from koderz_core.records.trials import id_in_dataset
 from koderz_core.report.columns import (
     NAMED,
     Result,
@@ -62,6 +63,11 @@ class ItemRow:
     variance: Mapping[str, float]
     part: float | None
     results: str | None
+
+    @property
+    def problem(self) -> str:
+        """Its id in its dataset."""
+        return id_in_dataset(self.of.problem)
 
 
 def in_points(share: float, digits: int = 1) -> str:
@@ -195,7 +201,7 @@ CARRIERS = (
     ),
 )
 ITEMS = (
-    text("problem", "id of the problem", shown=Shown("problem", 1)),
+    text("problem", "id of the problem", path="problem", shown=Shown("problem", 1)),
     share(
         "share",
         "share of experiments solved, with equal weight for every configuration",

@@ -200,8 +200,9 @@ def _rows(found: Registered) -> Iterator[tuple[str, str, str]]:
     plan, registration, primary = found.plan, found.registration, found.primary
     done = f"{primary.ended} of {numbered(primary.planned, 'experiment')} of both configurations ended"
     errors = f", {primary.errors} with an error" if primary.errors else ""
+    among = f", of {found.sequential.n} that the stopping rule counts" if found.sequential else ""
     yield "primary comparison", primary_words(plan, registration), result_words(found)
-    yield "problems", str(len(plan.problems)), f"{primary.problems} with a result of both configurations"
+    yield "problems", str(len(plan.problems)), f"{primary.problems} with a result of both configurations{among}"
     yield "experiments", f"{numbered(plan.repeats, 'repeat')} of each problem", f"{done}{errors}"
     yield "stopping rule", STOPPING[registration.stopping], saved(found.left) or NONE
     yield "exclusions", one_line(registration.exclusions) or "none", NONE

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from koderz_core.records.attempts import Mixture, Source
+from koderz_core.records.trials import id_in_dataset
 from koderz_core.report.columns import Numbers, json_row
 from koderz_core.report.formats import (
     NONE,
@@ -97,7 +98,8 @@ def remarks(found: Sequence[Simulated], tuned: Tuned | None = None) -> Iterator[
         )
     for item in found:
         if item.left_out:
-            named = listed(list(item.left_out[:_NAMED])) + (" and others" if len(item.left_out) > _NAMED else "")
+            first = [id_in_dataset(problem) for problem in item.left_out[:_NAMED]]
+            named = listed(first) + (" and others" if len(item.left_out) > _NAMED else "")
             number = numbered(len(item.left_out), "problem")
             yield (
                 f"{item.policy.name}: {number} omitted ({named}), because fewer attempts have a result than the policy "
@@ -171,7 +173,7 @@ def _numbers(one: Simulated, kind: str, first: Simulated | None) -> Numbers:
         "policy": one.policy.name,
         "kind": kind,
         "problems": len(one.problems),
-        "left_out": list(one.left_out),
+        "left_out": [id_in_dataset(problem) for problem in one.left_out],
         "independent": one.independent,
         "why": one.why,
         "mixed": isinstance(one.policy, Mixture),

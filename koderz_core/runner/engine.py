@@ -32,7 +32,8 @@ class Engine(Protocol):
     ) -> AbstractContextManager[Perform]:
         """Run the experiments of a benchmark inside; ``models``: the ids that they need.
 
-        The plan in the ``header`` is the one to run now: strategies of the recorded plan may not be installed here.
+        The plan in the ``header`` has only the configurations that still run: the strategies of others may not be
+        installed here.
         Raises KoderzError if no experiment can run.
         """
 

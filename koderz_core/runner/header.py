@@ -192,18 +192,22 @@ def under_newest_budget(plan: Plan, journal: Path) -> Plan:
 
     So the same command or form keeps a budget that was changed in between. Raises JournalError.
     """
-    stated: set[float | None] = set()
     header, changed = None, False
     for entry in read_all(journal) if journal.exists() else ():
         before, header = header, header_then(header, entry.event)
         if isinstance(entry.event, BenchmarkOpened):
-            stated.add(entry.event.plan.budget.usd)
             changed = changed and before is not None and _usd(before) == _usd(entry.event)
         elif isinstance(entry.event, AllowanceSet) and entry.event.before is not None:
             changed = changed or entry.event.before.usd != entry.event.after.usd
-    if header is None or not changed or plan.budget.usd not in stated:
+    if header is None or not changed or plan.budget.usd not in stated_budgets(journal):
         return plan
     return replace(plan, budget=replace(plan.budget, usd=_usd(header)))
+
+
+def stated_budgets(journal: Path) -> frozenset[float | None]:
+    """The total budgets in US dollars with which a benchmark was started or resumed. Raises JournalError."""
+    events = (entry.event for entry in read_all(journal))
+    return frozenset(event.plan.budget.usd for event in events if isinstance(event, BenchmarkOpened))
 
 
 def last_concurrency(journal: Path) -> int | None:

@@ -24,7 +24,7 @@ from koderz_core.runner.history import History, load
 from koderz_core.runner.recorder import Recorder, Watch
 from koderz_core.runner.scheduler import Scheduler
 from koderz_core.runner.stopping import MakeRule, Stopping
-from koderz_core.runner.workers import Controller, Workers, models_of, pilot, remaining_tasks
+from koderz_core.runner.workers import Controller, Workers, models_of, pilot, remaining_tasks, to_run
 
 ABANDON_SECONDS = 0.3  # how long experiments may take to end normally when the process must end now
 
@@ -89,7 +89,7 @@ class Runner:
         self._ledger = Ledger(self.asked.budget, history.spending)
         dependencies = replace(provide(models_of(tasks)), ledger=self._ledger)
         self._scheduler = Scheduler(dependencies.room, in_order=self._may_end_early)
-        self._engine = assignment.engine.running(assignment.header, models_of(tasks), self._scheduler)
+        self._engine = assignment.engine.running(to_run(assignment.header, tasks), models_of(tasks), self._scheduler)
         self._recorder = Recorder(journal, watches, dependencies.clock, history.texts)
         self._workers = Workers(tasks, dependencies, self._recorder, self._scheduler, self._stopping)
         self.controller = Controller(self.benchmark, self._scheduler, self._ledger, self._workers, self._recorder)

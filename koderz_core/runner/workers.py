@@ -12,9 +12,18 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from random import Random
 
+from msgspec import UNSET
+
 from koderz_core.conditions import policy_of
 from koderz_core.errors import JournalError, KoderzError, UsageError
-from koderz_core.events import AllowanceSet, ControlObeyed, Event, ExperimentFinished, MemoryLevelChanged
+from koderz_core.events import (
+    AllowanceSet,
+    BenchmarkOpened,
+    ControlObeyed,
+    Event,
+    ExperimentFinished,
+    MemoryLevelChanged,
+)
 from koderz_core.records import Allowance, Control, Experiment, Plan, Problem
 from koderz_core.runner.budget import Ledger
 from koderz_core.runner.control import ControlRequest
@@ -147,6 +156,16 @@ class Workers:
 def models_of(tasks: Iterable[Task]) -> frozenset[str]:
     """The ids of all models that the tasks need."""
     return frozenset(name for task in tasks for role in task.configuration.models.values() for name in role)
+
+
+def to_run(header: BenchmarkOpened, tasks: Iterable[Task]) -> BenchmarkOpened:
+    """The header with only the configurations of the tasks: the strategies of others may not be installed any more.
+
+    A registration refers to places among all configurations, so it is left out.
+    """
+    used = {task.configuration.id for task in tasks}
+    left = tuple(made for made in header.plan.configurations if made.id in used)
+    return replace(header, plan=replace(header.plan, configurations=left, registration=UNSET))
 
 
 def pilot(plan: Plan, problems: int | None) -> tuple[Experiment, ...]:

@@ -104,9 +104,10 @@ async def launch(parts: Parts, call: Call) -> LaunchAnswer:
 
 
 def _launch(parts: Parts, request: LaunchRequest) -> LaunchAnswer:
-    """Start a benchmark in the background. Raises UsageError, InfrastructureError.
+    """Start a benchmark in the background, never with another budget than that of the request.
 
-    A strategy in a file is unknown here, because only ``configuration_of`` reads such a file.
+    Raises UsageError, InfrastructureError. A strategy in a file is unknown here, because only ``configuration_of``
+    reads such a file.
     """
     workspace = parts.workspace
     datasets = workspace.datasets.names()
@@ -117,6 +118,13 @@ def _launch(parts: Parts, request: LaunchRequest) -> LaunchAnswer:
     ]
     order = Order(wanted, request.problems, request.seed, request.repeats, request.name, Budget(request.max_cost_usd))
     plan = workspace.plans.plan(order, request.dataset)
+    budget = workspace.runs.under_last_budget(plan).budget
+    if budget != plan.budget:
+        raise RequestError(
+            f"The budget of {plan.id} was changed to {budget.usd} US dollars while the benchmark was running. To start "
+            "the benchmark, send this amount or a new amount as max_cost_usd.",
+            409,
+        )
     started = workspace.runs.start(plan, request.concurrency)
     return LaunchAnswer(started, len(plan.experiments()))
 

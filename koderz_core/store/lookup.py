@@ -11,13 +11,14 @@ MOST_SHOWN = 12
 
 
 def find(index: Index, text: str) -> str:
-    """The id of the benchmark of that name; else the id that begins so (``bench_`` or ``exp_`` may be left out).
+    """The benchmark or experiment of that id; else the id of the benchmark of that name.
 
-    Else that of the benchmark whose name begins so. Raises UnknownNameError without a match, UsageError for several.
+    Else the id that begins so (``bench_`` or ``exp_`` may be left out), else that of the benchmark whose name begins
+    so. Raises UnknownNameError without a match, UsageError for several.
     """
     for sql, fits in (
+        (_WHOLE, "is the beginning of several ids"),  # first: the id of a benchmark may be the name of another one
         (_NAMED, "is the name of several benchmarks"),
-        (_WHOLE, "is the beginning of several ids"),
         (_IDS, "is the beginning of several ids"),
         (_NAMES, "is the beginning of several benchmark names"),
     ):
@@ -53,6 +54,12 @@ def find_problem(index: Index, name: str | None, benchmark: str | None = None) -
             "one of these problems."
         )
     return fitting[0]
+
+
+def journal_file(index: Index, benchmark: str) -> str | None:
+    """The name of the file with the journal of a benchmark (by id), which the user may have renamed. None: no file."""
+    row = index.con.execute("select file from journals where benchmark = ?", [benchmark]).fetchone()
+    return str(row[0]) if row else None
 
 
 def benchmark_ids(con: DuckDBPyConnection) -> list[str]:

@@ -64,6 +64,7 @@ class Fold:
             self.troubles.add(entry)
             for call in self.unanswered.add(entry):
                 self._apply(unanswered(call))
+                positions[call.experiment] = self.position  # its totals change, so its followers read it again
             for change in changes(entry.event, place):
                 self._apply(change)
             if entry.experiment is not None:

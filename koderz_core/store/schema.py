@@ -32,7 +32,7 @@ KEYS: Mapping[str, tuple[str, ...]] = {
 }
 """Every table with its primary key."""
 
-VERSION = 23
+VERSION = 24
 """The version of the tables below; increase it with every change to them or to the rows that a journal gives."""
 
 _TABLES = """

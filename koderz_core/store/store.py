@@ -91,12 +91,19 @@ class Store:
 
     @contextmanager
     def apart(self) -> Iterator[Latest]:
-        """As ``latest``, on a copy that is deleted at the end, so that a long query does not block other readers."""
-        with TemporaryDirectory(dir=self.path.parent, prefix=f"{TEMPORARY}copy-") as folder, ExitStack() as stack:
-            copy = Path(folder) / self.path.name
-            with self.latest() as latest:
-                latest.con.execute("checkpoint")  # everything is in the one file then, and no other process may write
-                shutil.copyfile(self.path, copy)
+        """As ``latest``, on a copy that is deleted at the end, so that a long query does not block other readers.
+
+        Raises StoreError, also if the disk has too little free space for the copy.
+        """
+        with ExitStack() as stack:
+            try:
+                folder = TemporaryDirectory(dir=self.path.parent, prefix=f"{TEMPORARY}copy-")
+                copy = Path(stack.enter_context(folder)) / self.path.name
+                with self.latest() as latest:
+                    latest.con.execute("checkpoint")  # all is in the one file then, and no other process may write
+                    shutil.copyfile(self.path, copy)
+            except OSError as error:
+                raise unwritable(self.path, error) from error
             con = stack.enter_context(opened_apart(copy, self._patience_seconds))
             copy.unlink()  # it stays readable until it is closed, and disappears even if this process is killed
             yield Latest(con, latest.ingested)

@@ -231,4 +231,4 @@ def _check(strategy: str, value: Scalar, field: Field[object]) -> None:
         raise PlanError(f"{strategy}: {parameter} must be {kind.__name__}, not {value!r}.")
     choices = choices_of(field)
     if choices and value not in choices:
-        raise PlanError(f"{strategy}: {parameter} must be one of {', '.join(choices)}, not {value!r}.")
+        raise PlanError(f"{strategy}: {parameter} must be one of {', '.join(map(str, choices))}, not {value!r}.")

@@ -72,19 +72,25 @@ Value = TypeVar("Value", bool, int, float, str)
 def parameter(
     default: Value,
     about: str,
-    choices: tuple[str, ...] = (),
+    choices: tuple[Value, ...] = (),
     *,
     label: str = "",
     group: Group = "Loop",
     needs: str = "",
 ) -> Value:
-    """Define a parameter of one strategy. ``choices``: all allowed words; the other arguments as in ``Meaning``."""
+    """Define a parameter of one strategy. ``choices``: all allowed values; the other arguments as in ``Meaning``."""
     return field(default=default, metadata={"meaning": Meaning(about, label, group, needs), "choices": choices})
 
 
 def bounds_of(name: str, default: Any) -> tuple[int, int]:  # Any: a dataclass' field has any default
-    """Return the smallest and the largest value of a numeric parameter. If the default is 0, then 0 switches it off."""
-    if name.endswith("temperature"):
+    """Return the smallest and the largest value of a numeric parameter. If the default is 0, then 0 switches it off.
+
+    A default beyond these values belongs to another author's parameter, whose meaning koderz does not know.
+    """
+    number = default if isinstance(default, int | float) else 0
+    if number < 0:
+        return -MOST, MOST
+    if name.endswith("temperature") and number <= WARMEST:
         return 0, WARMEST
     return int(isinstance(default, int) and default > 0), MOST
 
@@ -128,8 +134,8 @@ def meaning_of(parameter: Field[Any]) -> Meaning:
     return meaning if meaning.label else replace(meaning, label=parameter.name.replace("_", " ").capitalize())
 
 
-def choices_of(parameter: Field[Any]) -> tuple[str, ...]:
-    """Return all allowed words of a parameter, the default first; empty if any text is allowed."""
+def choices_of(parameter: Field[Any]) -> tuple[Scalar, ...]:
+    """Return all allowed values of a parameter; empty if other values are allowed."""
     return tuple(parameter.metadata.get("choices", ()))
 
 

@@ -138,17 +138,19 @@ def back_up(source: Source, path: Path, version: str, now: float) -> BackupRepor
 def restore(path: Path, home: Path, memories: Path) -> RestoreReport:
     """Restore a backup into the data folder ``home``; its memories become the file ``memories``.
 
-    Raises UsageError if a different file is there already, and DataError; then no file was restored.
+    Raises UsageError if a different file, or the log of an earlier memory file, is there already, and DataError; then
+    no file was restored.
     """
     try:
         with _open_archive(path) as archive:
             manifest = _read_manifest(archive, path)
             targets = {name: memories if name == MEMORIES else home / name for name in manifest.files}
             there = [name for name, entry in manifest.files.items() if _is_there(targets[name], entry)]
-            _refuse_conflicts([name for name, target in targets.items() if name not in there and target.exists()])
+            new = [name for name in manifest.files if name not in there]
+            logs = _logs_beside(memories) if MEMORIES in new else []
+            _refuse_conflicts([*logs, *(name for name in new if targets[name].exists())])
             home.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=home, prefix=f"{TEMPORARY}restore-") as folder:
-                new = [name for name in manifest.files if name not in there]
                 for name, entry in manifest.files.items():
                     _check(archive, name, entry, path, Path(folder) / name if name in new else None)
                 _refuse_programs(Path(folder) / "settings.toml", path)
@@ -323,12 +325,18 @@ def _is_there(target: Path, entry: FileEntry) -> bool:
     return target.is_file() and target.stat().st_size == entry.size and sha256_of(target) == entry.sha256
 
 
+def _logs_beside(memories: Path) -> list[str]:
+    """The names of the logs beside the memory file. SQLite would apply those of an earlier file to a restored one."""
+    logs = (memories.with_name(f"{memories.name}{suffix}") for suffix in ("-wal", "-journal"))
+    return [log.name for log in logs if log.exists()]
+
+
 def _refuse_conflicts(names: list[str]) -> None:
     if names:
         named = ", ".join(names[:5]) + (f" and {len(names) - 5} more" if len(names) > 5 else "")
         raise UsageError(
-            f"These files already exist with different content: {named}. Nothing was restored, because a restore never "
-            "overwrites a file. Restore into an empty folder with --data-dir, or move these files away."
+            f"These files already exist and are not the same as in the backup: {named}. Nothing was restored, because "
+            "a restore never overwrites a file. Restore into an empty folder with --data-dir, or move these files away."
         )
 
 

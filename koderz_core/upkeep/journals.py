@@ -147,8 +147,19 @@ def _rewrite(path: Path, stays: Callable[[Line], bool]) -> Path:
         file.writelines(line.content for line in lines(path) if stays(line))
         sync(file)
         shutil.copystat(path, file.name)  # the time of the last write is the age of the benchmark
-        before.hardlink_to(path)
+        _keep_original(path, before)
     return before
+
+
+def _keep_original(path: Path, before: Path) -> None:
+    """Give a file a second name, which stays when another file replaces the first one."""
+    try:
+        before.hardlink_to(path)
+    except OSError:  # a file system without hard links, such as exFAT
+        with replacement(before) as copy, path.open("rb") as original:
+            shutil.copyfileobj(original, copy)
+            sync(copy)
+            shutil.copystat(path, copy.name)
 
 
 def _removed(corrupt: Sequence[int]) -> str:

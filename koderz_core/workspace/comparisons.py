@@ -29,6 +29,7 @@ from koderz_core.plan.command_line import command_of
 from koderz_core.plan.costs import Costs
 from koderz_core.plan.order import Order, Wanted, configuration
 from koderz_core.plan.requirements import searches
+from koderz_core.plan.strategy_files import facts_for_results
 from koderz_core.prompts.programs import shape
 from koderz_core.records import Budget, Dataset, Plan, Scalar
 from koderz_core.records.plans import COST_LIMIT, scripted
@@ -41,7 +42,6 @@ from koderz_core.report.registration import about_untested
 from koderz_core.report.trust import trust_line
 from koderz_core.store.answers import Answers, Computed
 from koderz_core.store.results import Results
-from koderz_core.strategies import facts_of as facts_of_strategy
 from koderz_core.workspace.datasets import Datasets, facts_of
 from koderz_core.workspace.names import Names, configuration_named, letter, usual_baseline
 from koderz_core.workspace.registrations import about_looks, registered_among, untested_pairs
@@ -273,7 +273,7 @@ class Comparisons:
         """Return pass@k, pass^k, extrapolations and the selection among candidates of each configuration."""
         by_row, strategies = self.trials_of_each(rows), {row.key: row.strategy for row in rows}
         return {
-            key: sampling(trials, samples=facts_of_strategy(strategies[key]).independent_samples)
+            key: sampling(trials, samples=facts_for_results(strategies[key], self.settings).independent_samples)
             for key, trials in by_row.items()
         }
 

@@ -16,6 +16,7 @@ from koderz_core.datasets.sources import MADE_OF, SOURCES, Source, sources_of
 from koderz_core.datasets.variants import BASES
 from koderz_core.errors import KoderzError, UnknownNameError, UsageError
 from koderz_core.records import VARIANTS, Dataset, DatasetOrigin, Kind, Problem, Variant
+from koderz_core.records.trials import id_apart
 
 __all__ = [
     "MADE_OF",
@@ -114,7 +115,7 @@ def facts_of(
 ) -> tuple[Mapping[str, tuple[str, ...]], tuple[str, ...]]:
     """The difficulty, topic, tags, kind or year of problems, by id, and why those of a dataset are unknown.
 
-    Ids of several datasets are those of ``trials_of_each``.
+    Ids of several datasets are those of ``id_apart``.
     """
     values: dict[str, tuple[str, ...]] = {}
     notes: list[str] = []
@@ -135,8 +136,8 @@ def facts_of(
                 "difficulty, topic, tags, kind and year of its problems are unknown."
             )
             continue
-        prefix = f"{origin.sha256} " if several else ""
-        values |= {f"{prefix}{problem.id}": _facts(problem, by) for problem in dataset.problems}
+        for problem in dataset.problems:
+            values[id_apart(origin.sha256, problem.id) if several else problem.id] = _facts(problem, by)
     return values, tuple(notes)
 
 

@@ -141,10 +141,10 @@ def equip(terms: Terms) -> Equipment:
 
     opened, header = _opened(terms.settings), terms.header
     settings, elsewhere = opened.settings, terms.settings[OWNER] != platform.node()
-    now = of_kinds(get_args(Kind)) | conditions(header.plan.configurations, settings)
     try:
+        require_strategies(header.benchmark, header.plan.configurations, settings)
+        now = of_kinds(get_args(Kind)) | conditions(header.plan.configurations, settings)
         check_same(header.benchmark, now, header.plan.conditions)
-        require_strategies(header.plan, settings)
         tested = opened.grading.sandbox.self_test()
         if reason := differing_isolation(tested.isolation, header.isolation):
             raise InfrastructureError(reason)

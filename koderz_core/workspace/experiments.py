@@ -153,7 +153,7 @@ class Experiments:
     def peers(self, row: ExperimentRow) -> tuple[ExperimentRow, ...]:
         """Return the other started experiments on the same problem; those of the same benchmark come first."""
         found = self.results.experiments(problem=row.problem, limit=MOST_PEERS)
-        started = (peer for peer in found if peer.state != "planned" and peer.id != row.id)
+        started = (peer for peer in found if peer.started_at is not None and peer.id != row.id)
         same = (peer for peer in started if peer.dataset_sha256 == row.dataset_sha256)
         return tuple(sorted(same, key=lambda peer: peer.benchmark != row.benchmark))
 

@@ -210,7 +210,7 @@ class Exports:
         )
 
     def _transcripts(self, plan: Plan, configuration: str) -> Iterator[Transcript]:
-        started = {row.id for row in self.results.experiments(plan.id) if row.state != "planned"}
+        started = {row.id for row in self.results.experiments(plan.id) if row.started_at is not None}
         planned = [each.id for each in plan.experiments() if each.configuration == configuration and each.id in started]
         for start in range(0, len(planned), AT_ONCE):
             found = self.experiments().read(planned[start : start + AT_ONCE], text_hashes)

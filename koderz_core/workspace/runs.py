@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import platform
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from koderz_core import __version__
 from koderz_core.bundles.creation import require_own
 from koderz_core.config import Settings
-from koderz_core.errors import ConfigError, KoderzError
+from koderz_core.errors import ConfigError, KoderzError, StoreError
 from koderz_core.journal import Journal
 from koderz_core.models.answer_cache import Served, answer_cache
 from koderz_core.models.catalogue import resolve
@@ -33,7 +33,8 @@ from koderz_core.runner.background import Running
 from koderz_core.runner.control import MOST_AT_ONCE
 from koderz_core.runner.dependencies import Dependencies, Recollection
 from koderz_core.runner.engine import LOCAL, Engine
-from koderz_core.runner.header import header, last_concurrency, recorded_plan, under_newest_budget
+from koderz_core.runner.header import header, last_concurrency, recorded_plan, stated_budgets, under_newest_budget
+from koderz_core.runner.history import FINAL
 from koderz_core.runner.live_text import LiveText
 from koderz_core.runner.provider_limits import Policy
 from koderz_core.runner.recorder import Watch
@@ -169,6 +170,10 @@ class Runs:
         """
         return under_newest_budget(plan, self.settings.journals_dir / f"{plan.id}.jsonl")
 
+    def stated_budgets(self, benchmark: str) -> frozenset[float | None]:
+        """Return the total budgets with which a benchmark was started or resumed. Raises JournalError."""
+        return stated_budgets(self.settings.journals_dir / f"{benchmark}.jsonl")
+
     def last_concurrency(self, benchmark: str) -> int | None:
         """Return the concurrency that was last set for a benchmark, None if it is unknown. Raises JournalError."""
         return last_concurrency(self.settings.journals_dir / f"{benchmark}.jsonl")
@@ -198,7 +203,7 @@ class Runs:
         ``engine``: where the experiments run, as ``engines.open`` returns it; the caller closes it.
         Raises PlanError, DataError, JournalError, ModelError before any model is called.
         """
-        self._check(plan)
+        self._check(plan, retry_errors=retry_errors)
         problems = {problem.id: problem for problem in dataset_of(plan, self.settings).problems}
         tested = self.grading.sandbox.self_test()
         self.grading.require_gradable(problems[name] for name in plan.problems if name in problems)
@@ -221,14 +226,25 @@ class Runs:
             journal.close()
             raise
 
-    def _check(self, plan: Plan) -> None:
+    def _check(self, plan: Plan, *, retry_errors: bool) -> None:
         """Raise PlanError, ModelError or DataError if a plan cannot run here at all."""
         require_own(self.settings.home)
-        require_strategies(plan, self.settings)
+        ended: Container[str] = FINAL if retry_errors else {*FINAL, "error"}
+        require_strategies(plan.id, plan.configurations, self.settings, partial(self._needs, plan, ended))
         require_search(plan.configurations, self.settings)
         check_efforts(plan.configurations, self.settings)
         self.check_budget(plan)
         require_separate(plan, self.settings.journals_dir)
+
+    def _needs(self, plan: Plan, ended: Container[str], strategy: str) -> bool:
+        """Whether an experiment of a strategy has none of the outcomes ``ended``; yes if that is unknown."""
+        try:
+            rows = self.results.experiments(plan.id)
+        except StoreError:
+            return True
+        made = {configuration.id for configuration in plan.configurations if configuration.strategy == strategy}
+        done = {row.id for row in rows if row.outcome in ended}
+        return any(each.configuration in made and each.id not in done for each in plan.experiments())
 
     def _parts(self, names: frozenset[str], plan: Plan, benchmark: str, engine: Engine = LOCAL) -> Dependencies:
         models = {} if engine.has_models else self.models.ready(names, plan.dataset.name)

@@ -21,7 +21,7 @@ from koderz_core.records import Problem, PublicProblem
 from koderz_core.records.plans import natural, scripted
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.selectors import Answer, Case, Selector
-from koderz_core.records.trials import Trial, Try
+from koderz_core.records.trials import Trial, Try, id_in_dataset
 from koderz_core.strategies.selected import DIRECT
 from koderz_core.sums import known_mean
 
@@ -121,8 +121,7 @@ def _in_order(trials: Sequence[Trial]) -> list[Trial]:
 
 
 def _place(row: SummaryRow, trial: Trial) -> Place:
-    """``Comparisons.trials_of_each`` marks problems with the hash of their dataset if there are several."""
-    return row.dataset, trial.problem.removeprefix(f"{row.dataset_sha256} ")
+    return row.dataset, id_in_dataset(trial.problem)
 
 
 def _known(places: Mapping[Place, None], problem: FindProblem) -> dict[Place, PublicProblem]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -99,11 +100,19 @@ class Upkeep:
     def find(self, name: str) -> str:
         """Return the id of the benchmark with this name, even if its journal cannot be read.
 
-        Raises UnknownNameError, UsageError.
+        Raises UnknownNameError. Raises UsageError, also if the file of the journal was renamed: pins and the deletion
+        would miss it.
         """
         if name in {journal.stem for journal in self._settings.journals_dir.glob("*.jsonl")}:
             return name
-        return Names(self._results).benchmark(name)
+        found = Names(self._results).benchmark(name)
+        usual = self._journal(found)
+        if not usual.exists() and (file := self._results.journal_file(found)):
+            raise UsageError(
+                f"The journal of {found} is in the file {file}, but koderz pins and deletes a benchmark only if this "
+                f"file is named {usual.name}. Rename the file in {usual.parent}, then repeat the command."
+            )
+        return found
 
     def pin(self, benchmark: str) -> None:
         """Protect a benchmark (by id) from deletion. Raises JournalError."""
@@ -131,7 +140,7 @@ class Upkeep:
         The shards of a merged benchmark precede it: without it, they would be benchmarks again.
         """
         journals = sorted(journals_in(self._settings.journals_dir), key=lambda path: -path.stat().st_mtime)
-        before = self._clock() - (days or 0.0) * DAY_SECONDS
+        before = math.inf if days is None else self._clock() - days * DAY_SECONDS
         old = [journal for journal in journals[keep or 0 :] if journal.stat().st_mtime < before]
         return [each.stem for path in reversed(old) if _may_go(path) for each in (*_shards(path), path)]
 

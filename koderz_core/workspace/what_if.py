@@ -11,10 +11,10 @@ from koderz_core.analysis.policies import EXAMPLES, gates_of, policies
 from koderz_core.analysis.tuning import FOLDS, Tuned, tune
 from koderz_core.analysis.what_if import Replayed, Simulated, difference, simulate
 from koderz_core.errors import UsageError
+from koderz_core.plan.strategy_files import facts_for_results
 from koderz_core.records.attempts import Mixture, Policy, RecordedAttempt, Source
-from koderz_core.records.plans import IMPORTED, natural
+from koderz_core.records.plans import natural
 from koderz_core.records.progress import SummaryRow
-from koderz_core.strategies import facts_of
 from koderz_core.workspace.comparisons import Comparisons
 from koderz_core.workspace.names import letter
 
@@ -56,7 +56,7 @@ class WhatIfs:
     def sources(self, rows: Sequence[SummaryRow]) -> Sources:
         """Return the attempts of configurations. Those of experiments without a result are omitted."""
         trials = self.comparisons.trials_of_each(rows)
-        about = {row.key: _about(row) for row in rows}
+        about = {row.key: self._about(row) for row in rows}
         calls = self.comparisons.results.coder_calls(sorted({row.benchmark for row in rows}))
         attempts = recorded_attempts(trials, calls, about)
         if not attempts:
@@ -86,10 +86,9 @@ class WhatIfs:
         """Return the best of several simulated policies, judged on folds that did not choose it. Raises UsageError."""
         return tune(found, folds)
 
-
-def _about(row: SummaryRow) -> About:
-    coders = row.models.get("coder", ())
-    imported = row.strategy == IMPORTED
-    facts = None if imported else facts_of(row.strategy)
-    fixed = facts is None or facts.independent_samples or not facts.tests_programs
-    return About(row.label, row.strategy, row.gate, coders[0] if len(coders) == 1 else "", fixed)
+    def _about(self, row: SummaryRow) -> About:
+        coders = row.models.get("coder", ())
+        facts = facts_for_results(row.strategy, self.comparisons.settings)
+        once = row.parameters.get("max_iterations") == 1  # then no result decides whether a further program is written
+        fixed = facts.independent_samples or not facts.tests_programs or once
+        return About(row.label, row.strategy, row.gate, coders[0] if len(coders) == 1 else "", fixed)

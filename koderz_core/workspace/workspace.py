@@ -6,6 +6,7 @@ that a command pays only for what it needs.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from threading import RLock
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -297,7 +298,8 @@ class Workspace:
         from koderz_core.workspace.workbench import Workbench, within
 
         inside = Workspace(within(self.settings))
-        shared = {"models": self.models, "grading": self.grading, "_evidence": self._evidence}
+        evidence = replace(self._evidence, experiments=inside.results.experiments, summaries=inside.results.summaries)
+        shared = {"models": self.models, "grading": self.grading, "_evidence": evidence}
         shared["monitoring"] = self.monitoring
         vars(inside).update(shared)  # parts that are already made: no model is loaded twice
         return self._closed_too(Workbench(inside))

@@ -93,7 +93,8 @@ def _preview(workspace: Workspace, name: str, content: bytes, order: ImportOrder
         try:
             (read,) = workspace.imports.read(replace(order, file=path))
         except (DataError, UsageError) as error:  # without the temporary folder, which means nothing to the user
-            raise type(error)(str(error).replace(f"{folder}/", "")) from error
+            error.args = (str(error).replace(f"{folder}/", ""),)
+            raise
         _show(read)
         st.button("Import", icon="📥", type="primary", on_click=_store, args=[workspace, read], help=WAITS)
 

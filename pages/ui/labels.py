@@ -43,9 +43,8 @@ def _offer_form(workspace: Workspace, experiment: str, labels: Sequence[str], no
 
     def save() -> None:
         chosen, text = st.session_state[labels_key], st.session_state[note_key]
-        added, removed = _without(chosen, labels), _without(labels, chosen)
         note_after = text if text != note else None  # another window may have changed it
-        attempt(place, lambda: workspace.labels.change(experiment, add=added, remove=removed, note=note_after))
+        attempt(place, lambda: _change(workspace, experiment, labels, chosen, note_after))
 
     with st.expander("Labels and note", icon="🏷️"), st.form(f"form {shown}", border=False):
         left, right = st.columns(2)
@@ -66,6 +65,18 @@ def _offer_form(workspace: Workspace, experiment: str, labels: Sequence[str], no
             st.text_area("Note", note, max_chars=MOST_NOTE, key=note_key)
             st.form_submit_button("Save", type="primary", on_click=save, key=f"save {shown}")
     show_failure(place)
+
+
+def _change(
+    workspace: Workspace, experiment: str, before: Sequence[str], chosen: Sequence[str], note: str | None
+) -> None:
+    """Store a note (None: unchanged) and the labels that differ from those ``before``, which the form showed.
+
+    Another window may have removed labels since then. Such a label must not keep the note from being stored.
+    """
+    present = labels_by_experiment(workspace.labels.of(experiment)).get(experiment, ())
+    removed = [label for label in _without(before, chosen) if label in present]
+    workspace.labels.change(experiment, add=_without(chosen, before), remove=removed, note=note)
 
 
 @dataclass(frozen=True, slots=True)

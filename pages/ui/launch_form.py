@@ -141,7 +141,7 @@ def choose_configuration(
     return Row(wanted, _ablations(wanted, row.ablations, form.ablations, key) if form.ablations else ())
 
 
-def _place(options: Sequence[str] | Mapping[str, object], value: str) -> int:
+def _place(options: Sequence[object] | Mapping[str, object], value: object) -> int:
     """The place of a value among the options, 0 if it is not one of them."""
     return list(options).index(value) if value in options else 0
 
@@ -245,6 +245,8 @@ def _parameter(parameter: Parameter, value: Scalar, key: str, *, disabled: bool)
     label, about = parameter.label, f"{parameter.doc} Parameter: {parameter.name}"
     if parameter.kind == "bool":
         return st.checkbox(label, bool(value), key=key, help=about, disabled=disabled, width="content")
+    if choices := parameter.choices:
+        return st.selectbox(label, choices, _place(choices, value), key=key, help=about, disabled=disabled)
     least, most = parameter.least, parameter.most
     if parameter.kind == "int":
         return int(st.number_input(label, least, most, int(value or 0), key=key, help=about, disabled=disabled))
@@ -252,9 +254,6 @@ def _parameter(parameter: Parameter, value: Scalar, key: str, *, disabled: bool)
         now = float(value or 0)
         top = max(float(most), now)  # a clone may have a value beyond the usual range
         return float(st.number_input(label, float(least), top, now, 0.1, key=key, help=about, disabled=disabled))
-    if choices := parameter.choices:
-        place = _place(choices, str(value))
-        return str(st.selectbox(label, choices, place, key=key, help=about, disabled=disabled))
     return str(st.text_input(label, str(value), key=key, help=about, disabled=disabled))
 
 

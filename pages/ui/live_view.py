@@ -76,7 +76,9 @@ def show_stream(workspace: Workspace, progress: BenchmarkProgress | None) -> Non
     if not labels:
         st.caption("Text appears here while a local model generates it.")
         return
-    chosen = st.selectbox("Experiment", list(labels), format_func=labels.__getitem__)
+    # A key, because the chosen experiment stays chosen when others end or start. One that has ended is formatted too.
+    key = "experiment of live output"
+    chosen = st.selectbox("Experiment", list(labels), format_func=lambda of: labels.get(of, of), key=key)
     show_live_text(workspace, next(row for row in running if row.id == chosen), STREAM_TALL, "live-text")
 
 

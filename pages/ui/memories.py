@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
@@ -27,6 +27,7 @@ from koderz_core.workspace.memories import (
     one_line,
 )
 from pages.ui.address import choice, chosen_line, keep, link, searched_words
+from pages.ui.edge import edge
 from pages.ui.frame import show_facts, show_remarks
 from pages.ui.tables import FEW_LINES, tall
 from pages.ui.text import show_text
@@ -127,11 +128,17 @@ def show_counts(counts: Counts) -> None:
 
 def offer_retirement(workspace: Workspace, shown: ShownMemory) -> None:
     """The button that retires a memory or restores it."""
-    if st.button("Restore" if shown.retired else "Retire", icon="♻️" if shown.retired else "🗄️", key="retire"):
-        change = workspace.memories.restore if shown.retired else workspace.memories.retire
-        change(shown.memory.id)
-        st.rerun()
+    number, memories = shown.memory.id, workspace.memories
+    verb, icon, change = ("Restore", "♻️", memories.restore) if shown.retired else ("Retire", "🗄️", memories.retire)
+    # A callback and a key for this memory: while benchmarks run, the next run of the page may show a newer memory.
+    st.button(verb, icon=icon, key=f"{verb.lower()} {number}", on_click=_change, args=[change, number, f"{verb}d"])
     st.caption("A retired memory is kept, but searches omit it by default. A retired lesson is not added to prompts.")
+
+
+def _change(change: Callable[[int], None], number: int, done: str) -> None:
+    with edge():
+        change(number)
+        st.toast(f"{done}: memory {number}")
 
 
 def _line(memory: StoredMemory) -> Mapping[str, object]:

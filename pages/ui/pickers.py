@@ -82,7 +82,7 @@ def choose_in_table(rows: Sequence[BenchmarkRow], chosen: Sequence[BenchmarkRow]
     part = _page_of(matching, BENCHMARKS_PER_PAGE, "benchmarks", ", newest first")
     st.caption("Choose a row to show its benchmark on all pages.")
     # The key changes with the chosen benchmarks, which can also be chosen elsewhere: an older choice does not count.
-    key = f"benchmarks {part[0].id} {' '.join(row.id for row in chosen)}"
+    key = f"benchmarks, chosen: {' '.join(row.id for row in chosen)}"
     of = selected(benchmark_table(part), key, "benchmark", column_config=BENCHMARK_COLUMNS, alt="Benchmarks")
     if of and [of] != [row.id for row in chosen]:
         forget(WITHIN)
@@ -102,7 +102,7 @@ def choose_experiment(rows: Sequence[ExperimentRow], key: str, labels: Mapping[s
         st.info("No experiment matches the search.", icon="🟰")
         return None
     options = {"column_config": EXPERIMENT_COLUMNS, "alt": "Experiments of the benchmark"}
-    return selected(experiment_table(part, labels), f"{key} {part[0].id}", "experiment", **options)
+    return selected(experiment_table(part, labels), key, "experiment", **options)
 
 
 def _page_of(rows: Sequence[Row], size: int, key: str, order: str = "") -> Sequence[Row]:

@@ -257,12 +257,13 @@ def _draw_attempts(workspace: Workspace, rows: Sequence[SummaryRow], comparison:
     row = next(row for row in rows if row.key == chosen.key)
     attempts = cached(workspace, [row], workspace.comparisons.attempts)
     section = attempts_section([chosen], attempts)
-    for place, table in enumerate(section.tables):
+    tables = section.tables
+    for place, table in enumerate(tables):
         st.caption(table.title)
         unlabelled = tuple(line[2:] for line in table.rows)  # without letter and label, which the choice shows
         show_words(TextTable(table.title, table.columns[2:], unlabelled))
         if not place:
             offer_csv("attempts", section.listing("attempts").numbers)
             st.caption(" ".join(section.remarks).replace("$", r"\$"))
-    if not section.tables:
+    if not tables:
         st.info("No experiment of this configuration has a result yet.", icon="🪜")

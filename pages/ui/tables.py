@@ -12,7 +12,7 @@ import streamlit as st
 from koderz_core.records import TestFailure, Verdict
 from koderz_core.records.progress import NewestIteration
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow
-from koderz_core.report.formats import MARKS, TextTable, csv_of, duration, money_spent
+from koderz_core.report.formats import MARKS, TextTable, csv_of_rows, duration, money_spent
 from koderz_core.report.problems import name_of
 from koderz_core.report.status import ago, marked_state
 from koderz_core.times import utc
@@ -85,10 +85,13 @@ def outcome(row: ExperimentRow) -> str:
 
 
 def selected(table: pd.DataFrame, key: str, column: str, **options: object) -> str | None:
-    """Show a table in which one row can be chosen; the cell of that row in ``column``."""
+    """Show a table in which one row can be chosen; the cell of that row in ``column``. ``key`` is unique on the page.
+
+    A browser sends the number of a row, so a choice counts only in the table with the same cells in ``column``.
+    """
     state = st.dataframe(
         table,
-        key=key,
+        key=f"{key} {hash(tuple(table[column]))}",
         height=tall(len(table), FEW_LINES),
         on_select="rerun",
         selection_mode="single-row",
@@ -261,7 +264,7 @@ def offer_csv(name: str, records: Sequence[Mapping[str, object]]) -> None:
     """A button for the unrounded numbers of a table; text that a spreadsheet would read as a formula is escaped."""
     st.download_button(
         "CSV",
-        lambda: csv_of(pd.DataFrame(list(records)), for_spreadsheets=True),
+        lambda: csv_of_rows(records, for_spreadsheets=True),
         f"koderz-{name}.csv",
         "text/csv",
         key=f"csv of {name}",

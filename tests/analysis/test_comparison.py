@@ -93,6 +93,13 @@ def test_problems_of_different_datasets_are_different_ones_whatever_their_ids() 
     assert "cannot be compared" in found.findings[0]
 
 
+def test_the_problems_of_a_pair_have_the_ids_of_their_dataset_beside_a_benchmark_of_another() -> None:
+    one, other = ({"dataset_sha256": letter * 64} for letter in "ab")
+    found = compared([row("weak", **other), row("cheap", **one), row("dear", tier="frontier", **one)])
+    (pair,) = (pair for pair in found.pairs if pair.key[1] == "cheap")
+    assert [problem.problem for problem in pair.partings] == ["p/2", "p/5", "p/3"]
+
+
 def test_curves_are_of_the_problems_that_all_were_given() -> None:
     marks = {"cheap": {"p/1": "1", "p/2": "0"}, "dear": {"p/1": "0", "p/2": "0", "p/3": "1", "p/4": "1"}}
     found = compare(

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from made_trials import once
+from msgspec import structs
 
+from koderz_core.analysis.registration import registered
 from koderz_core.analysis.sequential import Observed, Rule, decide, fewest_equal, sequential
 from koderz_core.records import Configuration, DatasetOrigin, Plan
-from koderz_core.records.registrations import Registration
+from koderz_core.records.registrations import RecordedPlan, Registration
+from koderz_core.report.registration import registration_numbers, registration_tables
 
 DIFFERENCES = [0, 1, 0, 0, -1, 0, 0.5, 0, 0, 1, 0, -0.5, 0, 0, 0, 0, 1, 0, 0, 0] * 2
 
@@ -73,6 +77,29 @@ def test_only_a_completed_start_of_the_drawn_order_counts():
     assert rule.state(solved).n > 3
     assert rule.state(solved | {missing.id: None}).n == 3
     assert rule.state(solved | {missing.id: "cancelled"}).n == 3
+
+
+def test_problems_that_ended_after_the_decision_are_not_in_the_registered_result():
+    plan, n = a_plan(problems=100), fewest_equal(0.1)
+    planned = [it for it in plan.experiments() if it.problem in plan.problems[: n + 1]]
+    late = (plan.problems[n], plan.configurations[1].id)
+    (made,) = once("c", [True])
+    trials = [
+        structs.replace(
+            made,
+            configuration=it.configuration,
+            experiment=it.id,
+            problem=it.problem,
+            outcome="unsolved" if (it.problem, it.configuration) == late else "solved",
+        )
+        for it in planned
+    ]
+    found = registered([RecordedPlan("bench", 0.0, plan)], trials)
+    numbers = registration_numbers(found)
+    assert (found.sequential.at, numbers["problems"], numbers["difference"]) == (n, n, 0.0)
+    (table,) = registration_tables([found])
+    counted = f"{n} with a result of both configurations, of {n} that the stopping rule counts"
+    assert ("problems", "100", counted) in table.rows
 
 
 def test_a_missing_result_counts_against_each_claim():

@@ -18,6 +18,8 @@ from koderz_core.analysis.what_if import simulate
 from koderz_core.errors import UnknownNameError, UsageError
 from koderz_core.plan.order import Order, Wanted
 from koderz_core.records.attempts import Chain, CoderCall, GateMarks, Mixture, Policy, RecordedAttempt, Source, Stage
+from koderz_core.records.trials import id_apart
+from koderz_core.report.what_if import numbers, remarks
 
 ROOT = Path(__file__).parents[2]
 sys.path.append(str(ROOT / "benchmarks"))
@@ -82,6 +84,17 @@ def test_problems_without_planned_attempts_are_left_out_and_named() -> None:
     assert simulate(
         retry(2, "n"), {"n": replace(other, fixed={"q": drawn("q", "!+"), "r": drawn("r", "+")})}, ["q", "r"]
     ).left_out == ("r",)
+
+
+def test_problems_of_one_of_several_datasets_are_named_as_in_their_dataset() -> None:
+    p, q = (id_apart("a" * 64, name) for name in "pq")
+    source = replace(FIXED, problems=(p, q), fixed={p: drawn(p, "-+"), q: drawn(q, "+")})
+    found = simulate(retry(2), {"m": source}, [p, q])
+    assert numbers([found])[0]["left_out"] == ["q"]
+    assert "1 problem omitted (q)" in " ".join(remarks([found]))
+    chains = replace(source, fixed={}, chains={p: (drawn(p, "-"),), q: (drawn(q, "+"),)})
+    with pytest.raises(UsageError, match="on some problems, such as p, because"):
+        simulate(retry(2), {"m": chains}, [p, q])
 
 
 @pytest.mark.parametrize("number", [7, 100, 130])

@@ -49,6 +49,13 @@ def test_csv_has_a_line_per_configuration_or_per_pair(compared: Any) -> None:
     assert (pair["letter"], pair["n"]) == ("B", "3")
 
 
+def test_a_whole_number_that_another_configuration_lacks_is_a_whole_number_in_csv(koderz: Any) -> None:
+    koderz(*RUN, "--checkpoint-interval", "1", "--coder", "scripted/weak")
+    direct, supervised = csv.DictReader(StringIO(koderz("compare", "mine", "--format", "csv").out))
+    assert direct["solved_before_help"] == ""
+    assert supervised["solved_before_help"] in {"0", "1", "2", "3"}
+
+
 def test_markdown_can_be_pasted(compared: Any) -> None:
     lines = compared("mine", "--format", "md").out.splitlines()
     head = next(place for place, line in enumerate(lines) if line.startswith("| "))

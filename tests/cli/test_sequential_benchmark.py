@@ -64,6 +64,7 @@ def test_the_comparison_has_the_confidence_sequence_and_no_p_value(koderz: Any, 
     assert (pair["registered"], pair["p"], pair["p_adjusted"], pair["low"], pair["match"]) == ("primary", *[None] * 4)
     found = registration["sequential"]
     assert (found["decision"], found["e_match"] >= 40, found["low"] > -0.1) == ("matches", True, True)
+    assert (registration["problems"], registration["difference"]) == (found["at"], found["difference"])
     assert registration["experiments_saved"] > 100
     assert {row["planned"] for row in said["configurations"]} == {found["at"]}  # what was left out is not missing
     text = " ".join(koderz("compare").out.split())

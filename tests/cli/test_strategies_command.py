@@ -128,6 +128,22 @@ def test_a_named_benchmark_is_extended_by_a_changed_file(koderz: Koderz, twice: 
     assert [row["planned"] for row in koderz("results", "mine", "--json").json] == [1, 1]
 
 
+def test_an_extended_benchmark_is_resumed_without_the_earlier_file_if_all_its_experiments_have_ended(
+    koderz: Koderz, twice: Path
+) -> None:
+    twice.write_text(twice.read_text().replace("    def roles", "    shows_attempts = False\n\n    def roles"))
+    words = ("benchmark", "--name", "mine", "--problems", "0:2", "--strategy", f"{twice}:Twice", *CODER)
+    assert koderz(*words).code == 0
+    forget_files()
+    twice.write_text(f"{twice.read_text()}\n# changed\n")
+    assert koderz(*words, "--pilot", "1").code == 0
+    forget_files()
+    said = koderz("resume", "mine")
+    assert said.code == 0, said.err
+    rows = koderz("results", "mine", "--json").json
+    assert [row["solved"] + row["unsolved"] for row in rows] == [2, 2]
+
+
 def test_a_file_that_is_gone_is_missed_until_somebody_says_where_it_is(koderz: Koderz, twice: Path) -> None:
     name = begun(koderz, twice)
     moved = twice.parent.parent / "twice.py"
@@ -146,6 +162,20 @@ def test_a_journal_makes_nobody_execute_a_file_that_was_not_named_here(koderz: K
     said = koderz("resume", name)
     assert said.code == 2
     assert "koderz does not know where the file of the strategy twice.py:Twice@" in said.err
+
+
+def test_results_are_counted_in_the_same_way_by_a_process_that_has_not_executed_the_file(
+    koderz: Koderz, twice: Path
+) -> None:
+    source = twice.read_text().replace("    def roles", "    independent_samples = True\n\n    def roles")
+    twice.write_text(source.replace("break", "continue"))
+    assert koderz("benchmark", "--problems", "0:2", "--strategy", f"{twice}:Twice", *CODER).code == 0
+    words = ("compare", "--pass-at-k", "--format", "json")
+    found = koderz(*words).json["pass_at_k"]["rates"]
+    assert "samples" in {row["draws"] for row in found}
+    forget_files()
+    twice.unlink()
+    assert koderz(*words).json["pass_at_k"]["rates"] == found
 
 
 def test_a_configuration_of_before_has_the_same_id() -> None:

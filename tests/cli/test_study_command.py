@@ -15,6 +15,7 @@ from scripted_server import claude_says, claude_streams
 from koderz_core import open_workspace
 from koderz_core.events import BenchmarkOpened
 from koderz_core.journal import read_all
+from koderz_core.runner.header import recorded_plan
 
 OPENAI, CLAUDE = "openai/gpt-6.1-sol", "anthropic/claude-sonnet-5-5"
 SMALL = ("study", "--dataset", "humaneval", "--problems", "0:4", "--coder", "scripted/weak", "--quiet")
@@ -109,7 +110,21 @@ def test_the_budget_holds_and_the_same_command_never_lowers_it(
     again = koderz(*study, "0.02")
     assert again.code == 0, again.err
     assert "this deviation" not in again.err
+    assert "The study keeps its budget of $5.00." in again.err
     assert "Result:" in again.out
+
+
+@pytest.mark.usefixtures("provider")
+def test_a_smaller_amount_that_is_new_is_the_budget_of_the_study_from_then_on(
+    koderz: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.chdir(tmp_path)
+    study = (*SMALL, "--frontier", OPENAI)
+    for words, usd in ((("--max-cost", "50"), 50.0), ((), 50.0), (("--max-cost", "5"), 5.0)):
+        ran = koderz(*study, *words)
+        assert ran.code == 0, ran.err
+        assert recorded_plan(journal(tmp_path / "home")).budget.usd == usd
 
 
 def test_the_same_command_retries_what_ended_with_an_error_as_its_registration_says(

@@ -6,6 +6,8 @@ from typing import Any
 
 import pytest
 
+from koderz_core.config import load_settings
+
 CONFIGURATIONS = (
     "direct coder=scripted/weak",
     "direct coder=scripted/strong",
@@ -39,3 +41,16 @@ def test_bad_options_are_refused(koderz: Any, asked: None) -> None:
     ):
         refused = koderz("what-if", "asked", *options)
         assert (refused.code, said in refused.err) == (2, True), refused.err
+
+
+def test_a_missing_draw_leaves_out_its_problem_if_every_experiment_has_one_iteration(koderz: Any) -> None:
+    """No result decided how many draws there are, so to leave out the problem does not bias the others."""
+    once = ("--configuration", "retry coder=scripted/never max_iterations=1", "--repeats", "3")
+    koderz("benchmark", "--problems", "0:2", "--name", "drawn", "--no-baselines", *once)
+    simulated = ("what-if", "drawn", "--policy", "retry never k=3", "--json")
+    (whole,) = koderz(*simulated).json["policies"]
+    (journal,) = load_settings().journals_dir.glob("*.jsonl")
+    journal.write_text(journal.read_text().replace('"outcome":"unsolved"', '"outcome":"error"', 1))
+    (partial,) = koderz(*simulated).json["policies"]
+    assert (whole["problems"], whole["left_out"]) == (2, [])
+    assert (partial["problems"], len(partial["left_out"])) == (1, 1)

@@ -144,6 +144,19 @@ def test_nothing_is_written_without_a_yes_and_no_statistics_contain_the_task(
     assert {row["benchmark"] for row in koderz("network", "--benchmark", task, "--json").json} == {task}
 
 
+def test_a_task_that_has_run_is_not_estimated_again(koderz: Any, answers: Answers, write: Write) -> None:
+    answers(in_block(RIGHT))
+    words = ("--strategy", "repair", "--max-iterations", "1", "--no-baselines")
+    assert koderz("benchmark", "--problems", "0:3", *CODER, *words).code == 0
+    file, tests = write()
+    first, again = (koderz("fix", file, "--tests", tests, *CODER) for _ in range(2))
+    assert "Remaining: 1 experiment." in first.err
+    assert "(estimate: about " in first.err
+    assert "This task has run before." in again.err
+    assert "Remaining: " not in again.err
+    assert "estimate" not in again.err
+
+
 def test_a_program_that_fails_tests_is_shown_and_not_written(koderz: Any, answers: Answers, write: Write) -> None:
     answers(in_block("def gcd(a, b):\n    return 17\n"))
     file, tests = write(FAULTY, f"{ASSERTS}assert gcd(3, 5) == 1\n")

@@ -9,6 +9,11 @@ from typing import Any
 
 import pytest
 
+from koderz_core import open_workspace
+from koderz_core.config import load_settings
+from koderz_core.events import ControlObeyed, Entry, ExperimentStarted, encode
+from koderz_core.journal import Journal, read_all
+
 RUN = ("benchmark", "--problems", "0:4", "--coder", "scripted/weak")
 SUPERVISED = ("--strategy", "supervised", "--checkpoint-interval", "1", "--max-iterations", "3", "--name", "own")
 SUPERVISED += ("--reviewer", "scripted/strong", "--no-baselines")
@@ -120,3 +125,22 @@ def test_an_imported_result_without_texts_and_tokens_has_no_invented_figures(kod
 def test_a_folder_that_exists_is_written_again(koderz: Any) -> None:
     koderz(*RUN, "--strategy", "direct", "--name", "own")
     assert documents(koderz, "own") == documents(koderz, "own")
+
+
+def test_an_experiment_that_a_pause_keeps_from_starting_is_neither_exported_nor_a_peer(koderz: Any) -> None:
+    koderz(*RUN, "--problems", "0:1", "--repeats", "4", "--strategy", "direct", "--name", "own")
+    (path,) = load_settings().journals_dir.glob("*.jsonl")
+    entries = list(read_all(path))
+    *_, last = (place for place, entry in enumerate(entries) if isinstance(entry.event, ExperimentStarted))
+    before = entries[:last]
+    started = {entry.event.experiment.id for entry in before if isinstance(entry.event, ExperimentStarted)}
+    path.write_bytes(b"".join(map(encode, [*before, Entry(entries[last].at, ControlObeyed("pause", None, 1))])))
+    journal = Journal(path)  # as the process that runs the benchmark
+    with open_workspace() as workspace:
+        rows = workspace.results.experiments()
+        peers = workspace.experiments.peers(next(row for row in rows if row.id in started))
+    found = documents(koderz, "own")
+    journal.close()
+    assert [row.state for row in rows if row.id not in started] == ["paused"]
+    assert (len(started), len(peers)) == (3, 2)
+    assert {document["session_id"] for document in found} == started

@@ -182,6 +182,23 @@ def test_nothing_is_restored_over_something_else(backup: Path, journal: Path, ho
     assert journal.read_bytes() == before
 
 
+@pytest.mark.parametrize("log", ["cortex.db-wal", "cortex.db-journal"])
+def test_memories_are_not_restored_beside_the_log_of_earlier_ones(
+    home: Path, tmp_path: Path, koderz: Any, log: str
+) -> None:
+    cortex = Cortex(home / "cortex.db")
+    remember(cortex, title="a", content="what was learnt")
+    cortex.close()
+    koderz("backup", tmp_path / "a.zip")
+    (new := tmp_path / "new").mkdir()
+    (new / log).write_bytes(b"of another memory file")
+    said = koderz("restore", tmp_path / "a.zip", "--data-dir", new)
+    assert (said.code, f"in the backup: {log}." in said.err, listing(new)) == (2, True, {log})
+    (new / log).unlink()
+    assert koderz("restore", tmp_path / "a.zip", "--data-dir", new).code == 0
+    assert "a" in koderz("cortex", "recall", "learnt", "--data-dir", new).out
+
+
 def test_a_backup_of_somebody_else_chooses_no_program(home: Path, tmp_path: Path, koderz: Any) -> None:
     content = b'cortex_command = "sh -c evil"\n'
     told = {"sha256": hashlib.sha256(content).hexdigest(), "size": len(content), "written_at": 1.0}

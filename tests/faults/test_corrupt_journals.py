@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import re
 from collections import defaultdict
 from collections.abc import Callable
@@ -108,6 +109,48 @@ def test_a_third_original_takes_the_name_of_one_that_was_deleted(journal: Path) 
     mended()
     assert first.read_bytes() == broken
     assert journal.with_name(f"{journal.name}.damaged-2").exists()
+
+
+def test_the_original_is_kept_on_a_disk_without_hard_links(journal: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_path: Path, _target: Path) -> None:
+        raise PermissionError(errno.EPERM, "Operation not permitted")
+
+    monkeypatch.setattr(Path, "hardlink_to", refused)
+    all_of_them, broken = finished(journal), break_lines(journal, overwritten(b"code_tested"))
+    journal.chmod(0o640)
+    assert "koderz kept the original file as" in mended()[journal.stem]
+    kept = journal.with_name(f"{journal.name}.damaged")
+    assert (kept.read_bytes(), kept.stat().st_mode & 0o777) == (broken, 0o640)
+    assert finished(journal) < all_of_them
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"),
+    [
+        (b"experiment_finished", b'"experiment":"'),
+        (b"experiment_started", b'"id":"'),
+        (b"benchmark_opened", b'"benchmark":"'),
+    ],
+)
+def test_a_line_with_an_id_that_a_terminal_would_obey_is_corrupt(
+    journal: Path, koderz: Any, kind: bytes, key: bytes
+) -> None:
+    def how(lines: list[bytes]) -> list[bytes]:
+        at = place(lines, kind)
+        lines[at] = lines[at].replace(key, key + b"\\u001b]0;a title\\u0007", 1)
+        return lines
+
+    assert b"u001b" in break_lines(journal, how)
+    said = koderz("results", "--experiments")
+    assert (said.code, f"of the journal {journal.name} cannot be read" in said.err) == (3, True)
+    assert "\x1b" not in said.out + said.err
+
+
+def test_the_file_name_of_a_journal_is_shown_without_what_a_terminal_would_obey(journal: Path, koderz: Any) -> None:
+    break_lines(journal, overwritten(b"code_tested"))
+    journal.rename(journal.with_name("bench_\x1b[31m.jsonl"))
+    said = koderz("results")
+    assert (said.code, "[31m.jsonl cannot be read" in said.err, "\x1b" in said.err) == (3, True, False)
 
 
 def test_a_journal_without_its_first_line_is_left_as_it_is_and_not_called_whole(journal: Path, koderz: Any) -> None:

@@ -70,6 +70,22 @@ def test_a_benchmark_whose_journal_cannot_be_read_can_be_deleted(journal: Path, 
     assert not journal.exists()
 
 
+@pytest.mark.parametrize("command", [("delete", "--yes"), ("pin",), ("unpin",)], ids=lambda words: words[0])
+def test_a_benchmark_whose_journal_was_renamed_is_neither_deleted_nor_pinned_until_it_has_its_name_again(
+    home: Path, journal: Path, koderz: Any, command: tuple[str, ...]
+) -> None:
+    cortex = Cortex(home / "cortex.db")
+    remember(cortex, title="its", content="x", metadata={"benchmark_id": journal.stem})
+    renamed = journal.rename(journal.with_name(f"{journal.stem} (1).jsonl"))
+    said = koderz(command[0], journal.stem, *command[1:])
+    assert (said.code, f"is in the file {renamed.name}, but" in said.err, said.out) == (2, True, "")
+    assert [row[0] for row in cortex.connection.execute("select title from memories")] == ["its"]
+    assert (renamed.exists(), list(journal.parent.glob("*.pin"))) == (True, [])
+    renamed.rename(journal)
+    assert koderz(command[0], journal.stem, *command[1:]).code == 0
+    cortex.close()
+
+
 def test_a_name_cannot_reach_out_of_the_folder(home: Path, journal: Path, tmp_path: Path, koderz: Any) -> None:
     shutil.copy(journal, tmp_path / "bench_out.jsonl")
     assert koderz("delete", "../../bench_out", "--yes").code == 2
@@ -123,3 +139,10 @@ def test_a_clock_that_was_ahead_makes_nothing_old(aged: list[Path], koderz: Any)
     os.utime(aged[3], (4e9, 4e9))
     koderz("prune", "--days", "1.5", "--yes")
     assert [path.exists() for path in aged] == [True, True, False, True]
+
+
+def test_a_clock_that_was_ahead_keeps_no_benchmark_that_a_number_does_not_keep(aged: list[Path], koderz: Any) -> None:
+    for days, path in enumerate(aged):
+        os.utime(path, (4e9 - days, 4e9 - days))
+    koderz("prune", "--keep", "1", "--yes")
+    assert [path.exists() for path in aged] == [True, False, False, False]

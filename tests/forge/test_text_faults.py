@@ -49,6 +49,13 @@ def test_every_edit_does_what_its_change_of_the_tree_does() -> None:
     assert made > 30
 
 
+def test_an_expression_that_python_places_wrongly_is_left_as_it_is() -> None:
+    """Python 3.11 places the parts of an f-string inside of another wrongly, here in the middle of a letter."""
+    module = EditedModule("def f(x):\n    y = x + 1\n    return f\"\"\"\néé{f'''é\né{x+1}é'''}é\n\"\"\"\n")
+    edits = [module.edit_of(change, module.tree.body[0]) for change in changes_in(module.tree)]
+    assert any(edits)
+
+
 def test_a_fault_keeps_all_other_lines() -> None:
     for mutation in faults(SOURCE):
         if mutation.operator not in ("combined", "removed body", "dropped branch", "removed block"):

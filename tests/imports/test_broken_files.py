@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import duckdb
 import pytest
 
 from koderz_core import open_workspace
 from koderz_core.errors import DataError
+from koderz_core.imports.results import read_results
 from koderz_core.workspace.imports import ImportOrder, parse_mapping
 
 SAMPLE = {"task_id": "HumanEval/0", "solution": "pass", "model": "m"}
@@ -126,3 +128,11 @@ def test_a_file_that_cannot_be_read_is_refused(tmp_path: Path, damage: str) -> N
         file.write_bytes(contents[damage])
     with open_workspace() as workspace, pytest.raises(DataError, match=r"broken\.jsonl\.gz"):
         workspace.imports.read(ImportOrder(file))
+
+
+def test_a_parquet_table_whose_numbers_are_decimals_is_not_broken(tmp_path: Path) -> None:
+    file, numbers = tmp_path / "t.parquet", "1.00 as ok, 7::decimal(9, 0) as i, 1 as o, 0.50 as c, 2.5 as s"
+    duckdb.sql(f"copy (select 42::decimal(9, 0) as p, 'm' as m, 'b' as d, {numbers}) to '{file}' (format parquet)")
+    (found,) = read_results(file, mapping=MAPPING).results
+    assert (found.problem, found.passed, found.usage.input_tokens, found.seconds) == ("42", True, 7, 2.5)
+    assert found.cost.usd == 0.5

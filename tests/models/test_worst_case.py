@@ -59,6 +59,24 @@ def test_an_answer_without_a_limit_has_no_worst_case() -> None:
     assert CASES.of(PRICED[0], request("x", None)) is None
 
 
+def test_an_answer_of_a_local_model_without_a_limit_has_no_worst_case_if_its_tokens_have_a_stated_price(
+    settings: Settings,
+) -> None:
+    settings.home.mkdir()
+    stated = 'input_usd_per_mtok = 1\nsource = "a"\ndate = 2026-11-01\noutput_usd_per_mtok ='
+    (settings.home / "models.toml").write_text(
+        f'["ollama/qwen3:8b".price]\n{stated} 10\n["ollama/qwen3:4b".price]\n{stated} 0\n'
+    )
+    cases, card = WorstCases(settings), resolve("ollama/qwen3:8b", settings)
+    assert card.tier == "local"
+    assert cases.of(card.id, request("x", None)) is None
+    most, cost = cases.of(card.id, request("x", 1000)), price(card, Usage(1, 1000), 60.0, settings).usd
+    assert most is not None
+    assert cost is not None
+    assert most >= cost >= 0.01
+    assert cases.of("ollama/qwen3:4b", request("x", None)) is not None  # only its prompt has a price
+
+
 @pytest.mark.parametrize("model", ["openai/nobody-knows", "anthropic/nobody-knows", "scripted/gone"])
 def test_a_model_without_a_price_is_named(model: str) -> None:
     assert unpriced([PRICED[0], model, "scripted/weak", "ollama/qwen3:8b"], SETTINGS) == (model,)

@@ -28,6 +28,15 @@ def imported(file: Path, dataset: str, **more: str) -> str:
     return name
 
 
+def test_an_unknown_dataset_in_an_uploaded_file_is_named(visit: Visit) -> None:
+    app = visit("export")
+    app.file_uploader[0].upload("results.csv", b"task,code\n1,x = 1\n", "text/csv")
+    columns = next(field for field in app.text_input if field.label == "Columns")
+    columns.set_value("problem=task,solution=code,dataset:=mybench").run()
+    assert "Unknown dataset: 'mybench'." in said(app)
+    assert "bug in koderz" not in said(app)
+
+
 def labels(app: AppTest) -> str:
     """The labels of all buttons and links."""
     return " | ".join([*(button.label for button in app.button), *(link.proto.label for link in app.get("page_link"))])

@@ -37,6 +37,16 @@ def test_labels_and_a_note_are_written_by_a_click_and_shown_as_text(visit: Visit
     assert "Labels: wrong test" in [text.value for text in app.text]
 
 
+def test_a_note_is_stored_although_another_window_removed_the_same_label(visit: Visit, recorded: Plan) -> None:
+    with open_workspace() as workspace:
+        workspace.labels.change(first(recorded), add=["to check", "cheats"])
+        app = visit("experiment", experiment=first(recorded))
+        workspace.labels.change(first(recorded), remove=["to check"])
+    app = save(app, [], "the conclusion")
+    assert not app.error
+    assert "Note: the conclusion" in [text.value for text in app.text]  # and neither label
+
+
 def test_an_invalid_label_is_refused_with_the_reason(visit: Visit, recorded: Plan) -> None:
     app = save(visit("experiment", experiment=first(recorded)), ["x" * 61])
     assert "The label has 61 characters. Use 1 to 60 characters." in said(app)
@@ -61,6 +71,26 @@ def test_the_list_shows_labels_and_the_address_filters_by_one(visit: Visit, reco
     assert [list(cell) for cell in table["labels"]] == [["cheats", HOSTILE]]
     app.selectbox(key="choice of label").set_value("").run()
     assert len(app.dataframe[0].value) == 6
+
+
+def choose(app: AppTest, row: int) -> None:
+    """As a browser does, which knows the number of the row only."""
+    app.session_state[app.dataframe[0].key] = {"selection": {"rows": [row], "columns": [], "cells": []}}
+    app.run()
+
+
+def test_a_row_of_a_table_that_has_changed_since_opens_no_other_experiment(visit: Visit, recorded: Plan) -> None:
+    with open_workspace() as workspace:
+        for experiment in recorded.experiments()[:4]:
+            workspace.labels.change(experiment.id, add=["to check"])
+        app = visit("experiment", benchmark=recorded.id, label="to check")
+        shown = list(app.dataframe[0].value["experiment"])
+        workspace.labels.change(shown[1], remove=["to check"])
+    choose(app, 1)
+    assert list(app.dataframe[0].value["experiment"]) == [shown[0], *shown[2:]]  # still the list
+    assert "experiment" not in app.query_params
+    choose(app, 1)
+    assert app.query_params["experiment"] in (shown[2], [shown[2]])
 
 
 def test_a_dashboard_that_shows_a_bundle_has_no_form(visit: Visit, recorded: Plan) -> None:

@@ -11,9 +11,9 @@ from reading import said
 from streamlit.testing.v1 import AppTest
 
 from koderz_core import Order, Wanted, open_workspace
-from koderz_core.events import CallFailed, CallStarted, Entry
+from koderz_core.events import AllowanceSet, CallFailed, CallStarted, Entry
 from koderz_core.journal import Journal
-from koderz_core.records import Budget, Plan, Sampling
+from koderz_core.records import Allowance, Budget, Plan, Sampling
 
 Visit = Callable[..., AppTest]
 
@@ -86,6 +86,29 @@ def test_a_model_that_keeps_failing_is_told_while_its_benchmark_runs_wherever_th
     journal.close()
     assert "openai/down: HTTP 503 (10 times in " in text
     assert "openai/down: HTTP 503" not in said(visit("live", benchmark=recorded.id))
+
+
+def test_a_budget_that_was_changed_during_the_run_is_shown_and_confirmed_in_place_of_the_entered_one(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KODERZ_CONFIRM_USD", "0")
+    with open_workspace() as workspace:
+        plan = workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/strong"})], "0:3", budget=Budget(5.0)))
+        with workspace.runs.runner(plan, pilot=1) as runner:
+            runner.start()
+            runner.wait()
+        journal = Journal(workspace.settings.journals_dir / f"{plan.id}.jsonl")
+    journal.append(Entry(time.time(), AllowanceSet(Allowance(20.0, 1), 1, Allowance(5.0, 1))))
+    journal.close()
+    app = visit("launch", clone=plan.id)
+    assert "This budget still applies." not in said(app)
+    app.number_input(key="budget 1").set_value(5.0).run()
+    changed = "The budget was changed to $20.00 while the benchmark was running. This budget still applies."
+    assert changed in said(app)
+    app.button(key="start").click().run()
+    assert not app.exception
+    assert "The benchmark may cost up to $20.00." in said(app)
+    assert "including the cost so far, above $20.00." in said(app)
 
 
 def test_what_the_plan_can_show_changes_with_its_problems(visit: Visit) -> None:

@@ -80,6 +80,31 @@ def test_two_repeats_that_run_at_once_have_different_names(visit: Visit) -> None
     assert [label[-10:] for label in sorted(box.options)] == [", repeat 1", ", repeat 2"]
 
 
+def output() -> None:
+    from types import SimpleNamespace as Fake  # noqa: PLC0415 (AppTest runs the body alone)
+
+    import streamlit as st  # noqa: PLC0415
+
+    from pages.ui.live_view import show_stream  # noqa: PLC0415
+
+    common = {"label": "direct", "repeat": 0, "state": "running"}
+    rows = [Fake(id=f"exp_{number}", problem=f"P/{number}", **common) for number in st.session_state["running"]]
+    live = Fake(of=lambda experiment: None)
+    workspace = Fake(runs=Fake(is_here=lambda benchmark: True, live=live))
+    show_stream(workspace, Fake(benchmark=Fake(id="bench_1", under_way=True), experiments=rows))
+
+
+def test_the_chosen_live_output_stays_when_other_experiments_end_and_start() -> None:
+    app = AppTest.from_function(output)
+    app.session_state["running"] = [1, 2, 3]
+    app.run().selectbox[0].set_value("exp_3").run()
+    app.session_state["running"] = [2, 3, 4]
+    assert app.run().selectbox[0].value == "exp_3"
+    app.session_state["running"] = [2, 4]  # the chosen one has ended
+    assert app.run().selectbox[0].value == "exp_2"
+    assert not app.exception
+
+
 def test_an_experiment_of_another_benchmark_is_not_shown(visit: Visit, recorded: Plan) -> None:
     app = visit("live", benchmark=recorded.id, experiment="exp_000000000000")
     assert "unknown value" in said(app)

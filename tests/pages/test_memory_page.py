@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import pytest
 from reading import said
 from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
 
 from koderz_core import open_workspace
 from koderz_core.config import load_settings
@@ -36,6 +37,10 @@ def _remembered() -> None:
 def links(app: AppTest) -> Sequence[str]:
     assert not app.exception
     return [f"{element.proto.page} {element.proto.query_string}" for element in app.get("page_link")]
+
+
+def button(app: AppTest, label: str) -> Button:
+    return next(button for button in app.button if button.label == label)
 
 
 def test_an_empty_memory_says_what_fills_it(visit: Visit) -> None:
@@ -80,12 +85,36 @@ def test_hostile_memories_are_shown_as_text_and_lead_nowhere(visit: Visit) -> No
 @pytest.mark.usefixtures("_remembered")
 def test_what_is_retired_is_found_on_demand_only_and_can_be_restored(visit: Visit) -> None:
     app = visit("memory", memory="2")
-    app.button(key="retire").click().run()
+    button(app, "Retire").click().run()
     assert 2 not in list(visit("memory").dataframe[0].value["memory"])
     again = visit("memory", faded="with", memory="2")
     assert "RETIRED" in said(again)
-    again.button(key="retire").click().run()
+    button(again, "Restore").click().run()
     assert 2 in list(visit("memory").dataframe[0].value["memory"])
+
+
+@pytest.mark.usefixtures("_remembered")
+def test_the_memory_on_the_screen_is_retired_although_a_newer_one_was_stored_since(visit: Visit) -> None:
+    app = visit("memory")
+    shown = int(app.dataframe[0].value["memory"].iloc[0])
+    with open_memory_file(load_settings(), make=True) as cortex:
+        assert cortex is not None
+        remember(cortex, title="newer", content="other words", tags=["spec"], category="custom", metadata={})
+    newer = int(visit("memory").dataframe[0].value["memory"].iloc[0])
+    assert newer != shown
+    button(app, "Retire").click().run()
+    assert not app.error
+    with open_workspace() as workspace:
+        assert [workspace.memories.show(number).retired for number in (shown, newer)] == [True, False]
+
+
+@pytest.mark.usefixtures("_remembered")
+def test_retire_in_two_windows_retires_and_does_not_restore(visit: Visit) -> None:
+    windows = [visit("memory", memory="2", faded="with") for _ in range(2)]
+    for app in windows:
+        button(app, "Retire").click().run()
+    with open_workspace() as workspace:
+        assert workspace.memories.show(2).retired
 
 
 def test_a_lesson_is_shown_with_its_problems_and_a_retired_one_is_told_to_nobody(visit: Visit) -> None:
@@ -94,7 +123,7 @@ def test_a_lesson_is_shown_with_its_problems_and_a_retired_one_is_told_to_nobody
         (kept,) = workspace.memories.find(MemoryQuery(kind="lesson")).memories
         app = visit("memory", memory=str(kept.id))
         assert list(app.dataframe[1].value["problem"]) == [failure.problem for failure in LESSON.evidence]
-        app.button(key="retire").click().run()
+        button(app, "Retire").click().run()
         assert workspace.memories.lessons() == []
         assert workspace.memories.keep([Lesson("name", "KeyError", LESSON.evidence[:3])]).renewed == 1
         assert workspace.memories.lessons() == []

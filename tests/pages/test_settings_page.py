@@ -39,6 +39,21 @@ def test_a_switch_may_be_written_in_other_words(visit: Visit) -> None:
     assert app.button_group(key="value of offline").value == "yes"
 
 
+@pytest.mark.parametrize(("name", "wrong", "right"), [("offline", "maybe", "yes"), ("sandbox", "stong", "limited")])
+def test_a_wrong_value_in_the_file_that_the_environment_overrides_can_be_removed(
+    visit: Visit, monkeypatch: pytest.MonkeyPatch, name: str, wrong: str, right: str
+) -> None:
+    file().parent.mkdir(parents=True)
+    monkeypatch.setenv(f"KODERZ_{name.upper()}", right)
+    file().write_text(f'{name} = "{wrong}"\n')
+    app = visit("settings", setting=name)
+    assert app.button_group(key=f"value of {name}").value == right
+    app.button(key="remove").click().run()
+    assert not app.error
+    assert file().read_text() == ""
+    assert app.button(key="remove").disabled
+
+
 def test_a_key_that_changed_is_named_without_its_value(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-old")
     app = visit("settings")

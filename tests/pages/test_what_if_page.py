@@ -40,3 +40,14 @@ def test_the_reference_is_the_best_configuration_of_the_chosen_benchmark(visit: 
     assert not app.exception
     table = next(table.value for table in app.dataframe if "evaluation" in table.value and "policy" in table.value)
     assert table["evaluation"][0] == "as recorded"
+
+
+def test_as_many_attempts_are_offered_as_experiments_of_one_iteration_were_repeated(visit: Visit) -> None:
+    once = Wanted("retry", {"coder": "scripted/weak"}, {"max_iterations": 1})
+    with open_workspace() as workspace:
+        plan = workspace.plans.plan(Order([once], "0:4", repeats=3))
+        workspace.runs.run(plan)
+    app = visit("what_if", benchmarks=plan.id)
+    assert not app.exception
+    (attempts,) = [slider.options for slider in app.select_slider if slider.label == "Attempts"]
+    assert attempts == ["1", "2", "3"]

@@ -98,6 +98,23 @@ def test_a_stronger_model_that_was_measured_is_not_asked_again_and_that_is_said(
     assert workspace.plans.propose(Order([SUPERVISED], "0:3")).plan.id == offer.plan.id
 
 
+def test_the_started_benchmark_is_named_if_the_measurement_that_it_reused_has_been_deleted(
+    workspace: Workspace, measured: str
+) -> None:
+    order = Order([SUPERVISED], "0:3")
+    started = workspace.plans.propose(order).plan
+    workspace.runs.run(started)
+    list(workspace.upkeep.delete([measured]))
+    again = workspace.plans.propose(order)
+    hint = f"To resume {started.id} instead: koderz resume {started.id}"
+    assert again.plan.id != started.id
+    assert again.sentences[1].endswith(hint)
+    for other in (replace(order, problems="0:2"), replace(order, name="mine")):
+        assert not any("instead" in sentence for sentence in workspace.plans.propose(other).sentences)
+    workspace.runs.run(again.plan)
+    assert not any("instead" in sentence for sentence in workspace.plans.propose(order).sentences)
+
+
 @pytest.mark.usefixtures("measured")
 @pytest.mark.parametrize(
     "order",

@@ -57,3 +57,9 @@ def test_errors_without_any_result_are_counted() -> None:
     assert rates([experiment(number, None) for number in range(6)])[0] == (
         "A direct: no result yet (6 experiments planned)",
     )
+
+
+def test_experiments_that_a_decision_left_out_are_not_missing_while_their_benchmark_is_paused() -> None:
+    rows = [replace(experiment(1, "solved"), started_at=1.0), replace(experiment(2, None), state="paused")]
+    (line,), _ = rates(rows, decided=True)
+    assert line.endswith("of 1 experiment · 1 experiment not run because of the stopping rule")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -10,16 +11,27 @@ from made_trials import trials
 from msgspec.structs import replace
 
 from koderz_core.analysis.noise import uncertainty
+from koderz_core.records.trials import id_apart
 from koderz_core.report.noise_words import noise_section
+from koderz_core.report.sections import Section
 
 A = ("bench", "a")
 
 
-def said(marks: list[str], most: int | None, usd: float = 0.5) -> str:
-    made = [replace(trial, usd=usd) for trial in trials("a", {str(at): mark for at, mark in enumerate(marks)})]
+def section_of(marks: Mapping[str, str], most: int | None) -> Section:
+    made = [replace(trial, usd=0.5) for trial in trials("a", marks)]
     row = SimpleNamespace(letter="A", key=A)
     comparison = SimpleNamespace(of=lambda _: row, pairs=(), baseline=None)
-    return noise_section(cast(Any, comparison), uncertainty({A: made}, None, most)).remarks[0]
+    return noise_section(cast(Any, comparison), uncertainty({A: made}, None, most))
+
+
+def said(marks: list[str], most: int | None) -> str:
+    return section_of({str(at): mark for at, mark in enumerate(marks)}, most).remarks[0]
+
+
+def test_a_problem_has_the_id_of_its_dataset_also_beside_another_dataset() -> None:
+    section = section_of({id_apart("a" * 64, "p/1"): "1", id_apart("b" * 64, "p/2"): "0"}, None)
+    assert [row["problem"] for row in section.listing("problems").numbers] == ["p/1", "p/2"]
 
 
 def test_all_problems_are_used_so_only_repeats_are_left() -> None:

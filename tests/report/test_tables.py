@@ -7,7 +7,7 @@ from io import BytesIO
 import pandas as pd
 import pytest
 
-from koderz_core.report.formats import csv_of
+from koderz_core.report.formats import csv_of, csv_of_rows
 
 HOSTILE = ["a,b", 'q"uo"te', "two\nlines", "a\rb", "\r\n", "=1+1", "\ufeff", "\u2028", "nul\x00", "日本", "- x", ""]
 
@@ -24,6 +24,13 @@ def test_what_is_written_reads_back_equal() -> None:
 
 def test_an_empty_table_has_its_header() -> None:
     assert csv_of(pd.DataFrame({"problem": [], "cost_usd": []})) == b"problem,cost_usd\r\n"
+
+
+@pytest.mark.parametrize("for_spreadsheets", [False, True])
+def test_a_whole_number_beside_a_missing_one_stays_a_whole_number(for_spreadsheets: bool) -> None:
+    rows = [{"name": "a", "n": 3}, {"name": "=b", "n": None}]
+    name = "'=b" if for_spreadsheets else "=b"
+    assert csv_of_rows(rows, for_spreadsheets=for_spreadsheets).decode() == f"name,n\r\na,3\r\n{name},\r\n"
 
 
 @pytest.mark.parametrize("for_spreadsheets", [False, True])

@@ -265,7 +265,9 @@ def test_an_engine_is_given_only_the_configurations_that_run(bench: Make) -> Non
     made.engine = engine = NotingEngine()
     runner = named(made, configurations=(second,)).go()
     assert runner.plan.configurations == (first, second)
-    assert [plan.configurations for plan in engine.plans] == [(second,)]
+    third = Configuration("direct", first.models, {"temperature": 0.7})
+    named(made, configurations=(first, second, third)).go()
+    assert [plan.configurations for plan in engine.plans] == [(second,), (third,)]
 
 
 def test_what_was_planned_under_other_conditions_does_not_extend(bench: Make) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -16,6 +17,9 @@ from sample import thinned
 from served import ADDING, Served, serving
 
 from koderz_core import open_workspace
+from koderz_core.events import AllowanceSet, Entry
+from koderz_core.journal import Journal
+from koderz_core.records import Allowance
 from koderz_core.serve.connection import MOST_HEAD_BYTES
 from koderz_core.serve.parts import Limits
 
@@ -116,6 +120,24 @@ def test_a_set_token_is_needed_for_every_request_and_without_one_nothing_can_be_
     launch = {"configurations": [{"strategy": "direct", "models": {"coder": "scripted/strong"}}], "max_cost_usd": 0}
     refused = served.post("/v1/benchmarks", launch)
     assert (refused.status, "KODERZ_SERVE_TOKEN" in refused.json["error"]) == (403, True)
+
+
+def test_a_budget_that_was_changed_during_the_run_is_never_exceeded_by_a_request_with_the_earlier_one(
+    with_token: Served, tmp_path: Path
+) -> None:
+    launch = LAUNCH | {"problems": "0:1", "max_cost_usd": 5}
+    benchmark = with_token.post("/v1/benchmarks", launch, **AUTHORIZED).json["benchmark"]
+    while with_token.get("/v1/benchmarks", **AUTHORIZED).json[0]["holder"]:
+        time.sleep(0.05)
+    path = tmp_path / "home" / "journals" / f"{benchmark}.jsonl"
+    journal = Journal(path)
+    journal.append(Entry(time.time(), AllowanceSet(Allowance(20.0, 1), 1, Allowance(5.0, 1))))
+    journal.close()
+    recorded = path.read_bytes()
+    refused = with_token.post("/v1/benchmarks", launch, **AUTHORIZED)
+    assert (refused.status, path.read_bytes()) == (409, recorded)
+    assert f"The budget of {benchmark} was changed to 20.0 US dollars" in refused.json["error"]
+    assert with_token.post("/v1/benchmarks", launch | {"max_cost_usd": 20}, **AUTHORIZED).status == 202
 
 
 def test_an_open_server_accepts_every_host_because_it_has_a_token(tmp_path: Path) -> None:

@@ -310,7 +310,13 @@ def test_what_is_known_of_a_models_trouble_does_not_depend_on_how_often_the_jour
     assert results.progress(journal.plan.id).troubles == (seen,)
 
 
-def test_a_benchmark_is_found_by_its_name_before_anything_by_its_id(results, journal, write, plan):
+def test_an_id_means_what_has_it_even_if_another_benchmark_bears_it_as_a_name(results, journal, write, plan):
+    for id_ in (plan.id, plan.experiments()[0].id):
+        assert write(replace(plan, name=id_)).plan.id != plan.id
+        assert results.find(id_) == id_
+
+
+def test_a_benchmark_is_found_by_its_name_before_anything_by_the_beginning_of_its_id(results, journal, write, plan):
     named = write(replace(plan, name="0"))
     assert results.find("0") == named.plan.id
     write(replace(plan, name="0", seed=1))

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from doings import ENERGY
 
 from koderz_core.analysis.timing import seconds_left
-from koderz_core.events import ExperimentFinished, ExperimentStarted
+from koderz_core.events import AllowanceSet, ExperimentFinished, ExperimentStarted
+from koderz_core.records import Allowance
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store
 
@@ -33,6 +35,21 @@ def test_a_followed_benchmark_that_grew_has_its_new_experiments_in_their_place(r
     assert len(results.progress(small.plan.id).experiments) == 2
     write(replace(plan, name="study"))
     assert [row.problem for row in results.progress(small.plan.id).experiments][::2] == list(plan.problems)
+
+
+def test_a_followed_experiment_has_the_cost_of_its_call_that_a_crash_ended_once_another_process_goes_on(
+    results, store, journal, plan
+):
+    journal = type(journal)(journal.path.parent, plan, ENERGY)  # a second header, with rates
+    interrupted, other, *_ = plan.experiments()
+    journal.say(ExperimentStarted(interrupted), interrupted.id)
+    journal.ask(interrupted, 0, reserved_usd=1.0)
+    journal.tell(other)
+    before = {row.id: row.cost_usd for row in results.progress(plan.id).experiments}
+    journal.say(AllowanceSet(Allowance(None, 1), 7))
+    found = results.progress(plan.id).experiments
+    assert found == Results(store, seconds_left).progress(plan.id).experiments
+    assert {row.id for row in found if row.cost_usd != before[row.id]} == {interrupted.id}
 
 
 def test_followed_experiments_are_read_again_after_the_index_was_rebuilt(results, store, journal, plan):

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
+import shutil
 import tempfile
+from pathlib import Path
 
 import duckdb
 import pandas as pd
 import pytest
 
-from koderz_core.errors import UnknownNameError
+from koderz_core.errors import StoreError, UnknownNameError
 from koderz_core.events import CodeTested, Entry, ExperimentLabelled, ExperimentNoted
 from koderz_core.journal.annotations import record
 from koderz_core.records import Verdict
@@ -103,3 +107,17 @@ def test_nobody_waits_for_tables_that_stand_apart_and_nothing_is_left_of_them(re
         assert len(results.benchmarks()) == 1  # which would wait for ever if the store were held
         assert len(tables.frame(Part("experiments"))) == 6
     assert {path for path in set(tmp_path.iterdir()) - before if path.is_dir() and path.name != "journals"} == set()
+
+
+def test_tables_for_whose_copy_the_disk_has_no_room_name_the_disk_and_leave_nothing(results, monkeypatch):
+    folder = results.store.path.parent
+
+    def copyfile(_source, target):
+        Path(target).write_bytes(b"the beginning")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(shutil, "copyfile", copyfile)
+    with pytest.raises(StoreError, match="No space left on device"), results.tables(apart=True):
+        pass
+    assert not list(folder.glob(".koderz-copy-*"))
+    assert len(results.benchmarks()) == 1  # which would wait for ever if the store were held

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -14,7 +14,8 @@ from koderz_core.conditions import check_same
 from koderz_core.config import Settings
 from koderz_core.errors import DataError, KoderzError, PlanError, UnknownNameError
 from koderz_core.plan.clone import wanted_of
-from koderz_core.plan.forms import faults_of_installed, strategy_form, strategy_forms
+from koderz_core.plan.command_line import configuration_of
+from koderz_core.plan.forms import faults_of_installed, strategy_form, strategy_forms, values_of
 from koderz_core.plan.order import configuration
 from koderz_core.records import Scalar
 from koderz_core.strategies import called, class_of, complete, create
@@ -161,6 +162,40 @@ def test_a_value_that_is_neutral_in_koderz_replaces_the_default_of_another_autho
     assert asdict(create("fifth", made.parameters)) == given
     assert usual.id != made.id
     assert wanted_of(made).parameters == given
+
+
+@pytest.mark.parametrize(
+    ("declared", "value", "values"),
+    [
+        ("steps: int = 5", 3, "whole number, 1 or more"),
+        ("limit: int = -1", -2, "whole number"),
+        ("penalty: float = -0.5", 0.5, "number"),
+        ("first_temperature: float = 300.0", 100.0, "number, 0 or more"),
+        ("personas: int = 3", 4, "whole number, 1 or more"),
+        ("personas: str = 'ada'", "ada,bob", "text"),
+        ("size: int = parameter(2, 'How many.', (1, 2, 4))", 4, "1 or 2 or 4"),
+    ],
+)
+def test_an_author_chooses_the_names_and_the_defaults_of_parameters(
+    mine: Path, settings: Settings, declared: str, value: Scalar, values: str
+) -> None:
+    imported = "from koderz_core.strategies.parameters import parameter\n"
+    mine.write_text(f"{imported}{MINE.replace('size: int = 3', declared)}")
+    name, key = read_file(f"{mine}:Mine").name, declared.partition(":")[0]
+    wanted = configuration_of(f"{mine}:Mine coder=ollama/qwen3:8b {key}={value}")
+    assert wanted.parameters == {key: value}
+    assert configuration(wanted, settings).parameters == {key: value}
+    (shown,) = strategy_form(name).parameters
+    usual = configuration(replace(wanted, parameters={}), settings)
+    assert (usual.parameters, values_of(shown)) == ({key: shown.default}, values)
+
+
+def test_a_value_that_its_author_did_not_list_is_refused_with_the_listed_ones(mine: Path) -> None:
+    listed = "size: int = parameter(2, 'How many.', (1, 2, 4))"
+    imported = "from koderz_core.strategies.parameters import parameter\n"
+    mine.write_text(f"{imported}{MINE.replace('size: int = 3', listed)}")
+    with pytest.raises(PlanError, match=r"size must be one of 1, 2, 4, not 3\."):
+        create(read_file(f"{mine}:Mine").name, {"size": 3})
 
 
 def test_under_another_version_of_its_package_a_benchmark_does_not_go_on() -> None:
