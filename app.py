@@ -48,8 +48,9 @@ def menu() -> None:
     ask_login()
     st.logo(ASSETS / "wordmark.svg", size="large", icon_image=ASSETS / "koderz.svg")
     pages = [
-        st.Page(f"pages/{name}.py", title=place.title, icon=place.icon, url_path=name, default=name == "overview")
+        st.Page(f"pages/{name}.py", title=place.title, icon=place.icon, url_path=path, default=not path)
         for name, place in PAGES.items()
+        for path in ["" if name == "overview" else name]  # the address of Home is /
     ]
     if unknown := _unknown_address():  # otherwise Streamlit opens a dialog of its own
         home = PAGES["overview"]
@@ -69,7 +70,7 @@ def _unknown_address() -> str:
         st.session_state[UNKNOWN] = context.pages_manager.intended_page_name
     asked = str(st.session_state.get(UNKNOWN, ""))
     is_usable = asked == asked.strip() and "/" not in asked  # Streamlit refuses or changes all other addresses
-    return asked if is_usable and asked not in PAGES else ""
+    return asked if is_usable and asked not in PAGES.keys() - {"overview"} else ""
 
 
 @asynccontextmanager

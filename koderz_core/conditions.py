@@ -14,9 +14,9 @@ from koderz_core.prompts import ATTEMPTS, REMINDING, VERSIONS
 from koderz_core.prompts.kinds import VERSIONS as KIND_VERSIONS
 from koderz_core.records import Configuration, Plan, Problem, Scalar
 from koderz_core.records.plans import CACHE
-from koderz_core.strategies import STRATEGIES, facts_of
+from koderz_core.strategies import STRATEGIES, base_of, facts_of
 from koderz_core.strategies.facts import ROLES
-from koderz_core.strategies.outside import is_recorded_file, loaded, version_of
+from koderz_core.strategies.outside import loaded, version_of
 
 Conditions = Mapping[str, Scalar]
 
@@ -107,8 +107,7 @@ def policy_of(plan: Plan, configuration: Configuration) -> TestPolicy:
 def prompts_of(configurations: Sequence[Configuration]) -> dict[str, str]:
     """The versions of the prompts that the roles of these configurations receive."""
     used = {name for configuration in configurations for role in configuration.models for name in ROLES[role].prompts}
-    known = [made for made in configurations if not is_recorded_file(made.strategy) or loaded(made.strategy)]
-    used |= {ATTEMPTS} if _shows_attempts(known) else set()  # a file that is not loaded does not run
+    used |= {ATTEMPTS} if _shows_attempts(configurations) else set()
     used |= {REMINDING} if any(map(_reminds, configurations)) else set()
     return {name: version for name, version in VERSIONS.items() if name in used}
 
@@ -119,7 +118,13 @@ def once_unnamed(plan: Plan) -> dict[str, Scalar]:
 
 
 def _shows_attempts(configurations: Sequence[Configuration]) -> bool:
-    return any(facts_of(configuration.strategy).shows_attempts for configuration in configurations)
+    """A strategy that is not available here does not count: it does not run, and its facts are unknown."""
+    names = {configuration.strategy for configuration in configurations}
+    return any(facts_of(name).shows_attempts for name in names if _is_available(name))
+
+
+def _is_available(strategy: str) -> bool:
+    return base_of(strategy) in STRATEGIES or bool(loaded(strategy) or version_of(strategy))
 
 
 def _reminds(configuration: Configuration) -> bool:

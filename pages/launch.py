@@ -29,6 +29,7 @@ from pages.ui.launch_plan import (
     show_missing_models,
     show_plan,
     show_warnings,
+    under_last_budget,
 )
 from pages.ui.tables import availability_table
 from pages.ui.text import called
@@ -120,18 +121,10 @@ def _planned(page: Page, draft: Draft) -> tuple[Plan, Forecast, tuple[str, ...]]
         raise PlanError("Complete your own problem, and press “Use this problem”.")
     workspace = page.workspace
     offer = workspace.plans.propose(draft.order, draft.dataset, baselines=draft.baselines)
-    plan, sentences = _under_last_budget(page, offer.plan), offer.sentences
+    plan, sentences = under_last_budget(page, offer.plan), offer.sentences
     sentences = sentences if plan.budget == offer.plan.budget else (*sentences, kept_budget(plan))
     workspace.costs.check(plan)
     return plan, workspace.costs.forecast(plan, draft.concurrency), sentences
-
-
-def _under_last_budget(page: Page, plan: Plan) -> Plan:
-    """The plan with the budget under which it would run: a change during the run outlasts the form."""
-    recorded = next((row.budget_usd for row in page.benchmarks if row.id == plan.id), plan.budget.usd)
-    if recorded == plan.budget.usd:
-        return plan  # without reading the journal, which may take seconds
-    return page.workspace.runs.under_last_budget(plan)
 
 
 def _show_unavailable(surveyed: Sequence[Availability]) -> None:

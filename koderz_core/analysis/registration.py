@@ -71,13 +71,18 @@ class Registered:
         return primary_pair(self.plan, self.registration)
 
 
-def registered(plans: Sequence[RecordedPlan], trials: Iterable[Trial]) -> Registered:
-    """The result of a registered benchmark. ``plans``: at least the registered one; ``trials``: of the benchmark."""
+def registered(plans: Sequence[RecordedPlan], trials: Iterable[Trial], *, decided: bool = False) -> Registered:
+    """The result of a registered benchmark. ``plans``: at least the registered one; ``trials``: of the benchmark.
+
+    ``decided``: its journal has a decision, which may be one of the first versions.
+    """
     plan, registration = plans[0].plan, plans[0].plan.registration
     assert registration  # its plans are only read if it has one
     of_a, of_b = (_planned(plan, configuration, trials) for configuration in primary_pair(plan, registration))
     outcomes = {trial.experiment: trial.outcome for trial in trials}
     sequential = Rule(plan).state(outcomes) if plan.sequential else None
+    if decided and sequential and sequential.decision is None:
+        sequential = Rule(plan).state(outcomes, may_come=False)
     counted, other = by_problem(of_a), by_problem(of_b)
     common = counted.keys() & other.keys() & set(plan.problems[: sequential.n if sequential else None])
     pair = (*of_a, *of_b)

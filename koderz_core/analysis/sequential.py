@@ -88,9 +88,9 @@ class Rule:
                 pairs[experiment.problem][experiment.configuration == b].append(experiment.id)
         self._pairs = list(pairs.values())
 
-    def state(self, outcomes: Mapping[str, Outcome | None]) -> Sequential:
-        """What the outcomes of experiments, by id, show so far."""
-        return sequential(self._observed(outcomes), len(self._pairs), self._margin)
+    def state(self, outcomes: Mapping[str, Outcome | None], *, may_come: bool = True) -> Sequential:
+        """What the outcomes of experiments, by id, show so far. ``may_come``: as in ``decide``."""
+        return sequential(self._observed(outcomes), len(self._pairs), self._margin, may_come=may_come)
 
     def decision(self, outcomes: Mapping[str, Outcome], *, may_come: bool = True) -> tuple[Decision, int] | None:
         """The decision of these outcomes, and the number of problems that made it; None: there is none yet.
@@ -121,13 +121,13 @@ def _shares(outcomes: Sequence[Outcome | None]) -> tuple[float, float]:
     return solved / len(outcomes), (solved + missing) / len(outcomes)
 
 
-def sequential(observed: Sequence[Observed], planned: int, margin: float) -> Sequential:
-    """What the first problems show about a against b. ``planned``: the number of problems in all."""
+def sequential(observed: Sequence[Observed], planned: int, margin: float, *, may_come: bool = True) -> Sequential:
+    """What the first problems show about a against b. ``planned``: of all; ``may_come``: as in ``decide``."""
     n = len(observed)
     if not n:
         return Sequential(0, planned, 0, None, -1.0, 1.0, 1.0, 1.0, None, None, None)
     worst, best = _differences(observed)
-    found = decide(worst, best, planned, margin)
+    found = decide(worst, best, planned, margin, may_come=may_come)
     at = int(found.at[0]) or None
     worst, best = worst[:, :at], best[:, :at]  # problems that ended after the decision do not count
     return Sequential(

@@ -141,6 +141,15 @@ def _print_error(error: Exception, advice: str = "", prefix: str = "Error: ") ->
     click.echo(f"{prefix}{plain(str(error))}{advice}", err=True)
 
 
+class _Plain(logging.Formatter):
+    """Warnings may quote the names of foreign files."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        from koderz_core.report.formats import plain  # noqa: PLC0415 (only a warning needs what it imports)
+
+        return plain(super().format(record))
+
+
 def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """Entry of the ``koderz`` script: the edge where every error becomes a message and an exit code.
 
@@ -148,7 +157,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """
     screen = logging.StreamHandler()
     screen.setLevel(logging.WARNING)  # its own, since what clients log below may quote the password in a base URL
-    logging.basicConfig(format="%(message)s", handlers=[screen])
+    screen.setFormatter(_Plain("%(message)s"))
+    logging.basicConfig(handlers=[screen])
     try:
         _check_platform(sys.argv[1:] if arguments is None else arguments)
         code = commands.main(arguments, prog_name="koderz", standalone_mode=False)

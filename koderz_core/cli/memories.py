@@ -166,7 +166,7 @@ def _sources(problems: Iterable[str]) -> str:
 def journal_lines(journal: JournalStatus) -> str:
     """How much of a journal is in memory, then what is missing."""
     kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(journal.memories.items())) or "none"
-    lines = [f"{journal.benchmark}: {journal.mirrored} of {journal.events} events sent; memories: {kinds}"]
+    lines = [f"{plain(journal.benchmark)}: {journal.mirrored} of {journal.events} events sent; memories: {kinds}"]
     lines += [f"  stopped: {plain(journal.fault, SHOWN_CHARS)}"] if journal.fault else []
     for loss in journal.losses[:MOST_LOSSES]:
         verb = "partly stored" if loss.stored else "not stored"

@@ -100,15 +100,17 @@ def study(  # noqa: PLR0913, PLR0917 (one argument per option)
             download(opened, source)
         order = study_order(opened.models.full_name(coder), model, problems, max_cost, margin / 100)
         offer = opened.plans.propose(order, dataset, baselines=False)
+        mode = RunOptions(concurrency, quiet=quiet, retry_errors=True)
+        offer = replace(offer, plan=_under_its_budget(opened, offer.plan, mode))
         if plan_only:
             return print_plan(opened, offer, concurrency, as_json=False) or _print_price(opened, offer)
         if opened.models.full_name(coder).startswith("embedded/"):
             fetch(opened, coder)
-        return _run(opened, offer.plan, RunOptions(concurrency, quiet=quiet, retry_errors=True), out)
+        return _run(opened, offer.plan, mode, out)
 
 
 def _run(opened: Workspace, plan: Plan, mode: RunOptions, out: Path | None) -> int:
-    runner = perform(opened, _under_its_budget(opened, plan, mode), mode)
+    runner = perform(opened, plan, mode)
     code = conclude(opened, FinishedRun.of(runner), None, as_json=False)
     _print_result(opened, runner.benchmark)
     path = out or Path(REPORT.format(runner.benchmark))
@@ -139,18 +141,17 @@ def _require_price(opened: Workspace, model: str) -> None:
 
 
 def _under_its_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
-    """The plan with the budget of the recorded study, unless the command gives a larger or a new amount.
+    """The plan with the budget of the recorded study, unless the command states a larger or a new amount.
 
-    So the same command, or one without an amount, never lowers a budget.
+    So the same command never lowers a budget, and a command without an amount never changes it.
     """
     plan = under_last_budget(opened, plan, mode)
     if not any(row.id == plan.id for row in opened.results.benchmarks()):
         return plan
     recorded, usd = opened.runs.recorded(plan.id).budget, plan.budget.usd
-    if usd is None or recorded.usd is None or recorded.usd <= usd:
-        return plan
     given = click.get_current_context().get_parameter_source("max_cost") is ParameterSource.COMMANDLINE
-    if given and usd not in opened.runs.stated_budgets(plan.id):
+    raised = usd is not None and recorded.usd is not None and usd > recorded.usd
+    if usd == recorded.usd or (given and (raised or usd not in opened.runs.stated_budgets(plan.id))):
         return plan
     click.echo(
         f"The study keeps its budget of {money(recorded.usd)}. To set another budget: koderz resume {plan.id} "

@@ -168,9 +168,9 @@ def values_of(parameter: Parameter) -> str:
     if parameter.kind == "str":
         return "text"
     number = "whole number" if parameter.kind == "int" else "number"
-    if parameter.least == -MOST:
+    if parameter.least < 0:
         return number
-    return f"{number}, {parameter.least}{' or more' if parameter.most == MOST else f' to {parameter.most}'}"
+    return f"{number}, {parameter.least}{' or more' if parameter.most >= MOST else f' to {parameter.most}'}"
 
 
 def strategies_markdown(forms: Sequence[StrategyForm]) -> str:

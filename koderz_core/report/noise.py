@@ -201,7 +201,12 @@ CARRIERS = (
     ),
 )
 ITEMS = (
-    text("problem", "id of the problem", path="problem", shown=Shown("problem", 1)),
+    text(
+        "problem",
+        "id of the problem in its dataset; with several datasets, `shares` shows the benchmarks of the row",
+        path="problem",
+        shown=Shown("problem", 1),
+    ),
     share(
         "share",
         "share of experiments solved, with equal weight for every configuration",

@@ -192,14 +192,15 @@ def under_newest_budget(plan: Plan, journal: Path) -> Plan:
 
     So the same command or form keeps a budget that was changed in between. Raises JournalError.
     """
-    header, changed = None, False
+    stated, header, changed = set[float | None](), None, False
     for entry in read_all(journal) if journal.exists() else ():
         before, header = header, header_then(header, entry.event)
         if isinstance(entry.event, BenchmarkOpened):
+            stated.add(_usd(entry.event))
             changed = changed and before is not None and _usd(before) == _usd(entry.event)
         elif isinstance(entry.event, AllowanceSet) and entry.event.before is not None:
             changed = changed or entry.event.before.usd != entry.event.after.usd
-    if header is None or not changed or plan.budget.usd not in stated_budgets(journal):
+    if header is None or not changed or plan.budget.usd not in stated:
         return plan
     return replace(plan, budget=replace(plan.budget, usd=_usd(header)))
 

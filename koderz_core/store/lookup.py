@@ -56,10 +56,10 @@ def find_problem(index: Index, name: str | None, benchmark: str | None = None) -
     return fitting[0]
 
 
-def journal_file(index: Index, benchmark: str) -> str | None:
-    """The name of the file with the journal of a benchmark (by id), which the user may have renamed. None: no file."""
-    row = index.con.execute("select file from journals where benchmark = ?", [benchmark]).fetchone()
-    return str(row[0]) if row else None
+def renamed_journals(index: Index) -> dict[str, str]:
+    """The benchmarks (by id) whose journal files the user renamed, with the names of these files."""
+    sql = "select benchmark, file from journals where benchmark <> '' and file <> benchmark || '.jsonl'"
+    return {str(benchmark): str(file) for benchmark, file in index.con.execute(sql).fetchall()}
 
 
 def benchmark_ids(con: DuckDBPyConnection) -> list[str]:

@@ -98,7 +98,7 @@ class Results:
 
     find = question(lookup.find)
     find_problem = question(lookup.find_problem, kept=False)
-    journal_file = question(lookup.journal_file, kept=False)
+    renamed_journals = question(lookup.renamed_journals, kept=False)
     neighbours = question(experiments.neighbours)
     experiment = question(details.details)
     several = question(details.several, kept=False)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, field, replace
 from inspect import cleandoc
+from math import ceil, isfinite
 from typing import Any, Literal, TypeVar
 
 from koderz_core.errors import PlanError, UnknownNameError
@@ -88,11 +89,12 @@ def bounds_of(name: str, default: Any) -> tuple[int, int]:  # Any: a dataclass' 
     A default beyond these values belongs to another author's parameter, whose meaning koderz does not know.
     """
     number = default if isinstance(default, int | float) else 0
+    most = max(MOST, ceil(abs(number))) if isfinite(number) else MOST
     if number < 0:
-        return -MOST, MOST
+        return -most, most
     if name.endswith("temperature") and number <= WARMEST:
         return 0, WARMEST
-    return int(isinstance(default, int) and default > 0), MOST
+    return int(isinstance(default, int) and default > 0), most
 
 
 def require_number(name: str, value: Scalar, kind: type, bounds: tuple[int, int]) -> None:

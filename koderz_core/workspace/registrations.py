@@ -42,7 +42,7 @@ def registered_among(results: Results, costs: Costs, benchmarks: Iterable[str]) 
     decisions = results.decisions(tuple(plans)) if plans else {}
     return tuple(
         replace(
-            registered(_changed(plans[name]), [trial for trial in trials if trial.benchmark == name]),
+            registered(_changed(plans[name]), [it for it in trials if it.benchmark == name], decided=name in decisions),
             left=costs.forecast(plans[name][-1].plan) if name in decisions else None,
         )
         for name in names

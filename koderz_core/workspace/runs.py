@@ -179,7 +179,11 @@ class Runs:
         return last_concurrency(self.settings.journals_dir / f"{benchmark}.jsonl")
 
     def fork(self, plan: Plan) -> Plan:
-        """Return a copy of a plan with the current dataset and conditions and an unused name. Raises DataError."""
+        """Return a copy of a plan with the current dataset and conditions and an unused name.
+
+        Raises DataError, and PlanError and UnknownNameError for a strategy that cannot be loaded.
+        """
+        require_strategies(plan.id, plan.configurations, self.settings)  # it states some of the conditions
         return forked(plan, self.settings, {row.name for row in self.results.benchmarks()})
 
     def remarks(self, plan: Plan) -> Iterator[str]:

@@ -103,16 +103,22 @@ class Upkeep:
         Raises UnknownNameError. Raises UsageError, also if the file of the journal was renamed: pins and the deletion
         would miss it.
         """
-        if name in {journal.stem for journal in self._settings.journals_dir.glob("*.jsonl")}:
-            return name
-        found = Names(self._results).benchmark(name)
-        usual = self._journal(found)
-        if not usual.exists() and (file := self._results.journal_file(found)):
-            raise UsageError(
-                f"The journal of {found} is in the file {file}, but koderz pins and deletes a benchmark only if this "
-                f"file is named {usual.name}. Rename the file in {usual.parent}, then repeat the command."
-            )
+        stems = {journal.stem for journal in self._settings.journals_dir.glob("*.jsonl")}
+        found = name if name in stems else Names(self._results).benchmark(name)
+        for benchmark, file in self._renamed().items():
+            usual = self._journal(benchmark)
+            if file == f"{found}.jsonl" or (found == benchmark and not usual.exists()):
+                raise UsageError(
+                    f"The journal of {benchmark} is in the file {file}, but koderz pins and deletes a benchmark only "
+                    f"if this file is named {usual.name}. Rename the file in {usual.parent}, then repeat the command."
+                )
         return found
+
+    def _renamed(self) -> dict[str, str]:
+        try:
+            return self._results.renamed_journals()
+        except StoreError:
+            return {}  # a deletion may be what makes room for the index
 
     def pin(self, benchmark: str) -> None:
         """Protect a benchmark (by id) from deletion. Raises JournalError."""
@@ -136,13 +142,16 @@ class Upkeep:
     def old(self, keep: int | None, days: float | None) -> list[str]:
         """Return the benchmarks that ``keep`` and ``days`` do not keep, the oldest first.
 
-        Running and pinned benchmarks are omitted. The age of a benchmark is the age of the last line of its journal.
+        Running and pinned benchmarks, and those whose journal file was renamed, are omitted. The age of a benchmark is
+        the age of the last line of its journal.
         The shards of a merged benchmark precede it: without it, they would be benchmarks again.
         """
         journals = sorted(journals_in(self._settings.journals_dir), key=lambda path: -path.stat().st_mtime)
         before = math.inf if days is None else self._clock() - days * DAY_SECONDS
         old = [journal for journal in journals[keep or 0 :] if journal.stat().st_mtime < before]
-        return [each.stem for path in reversed(old) if _may_go(path) for each in (*_shards(path), path)]
+        renamed = set(self._results.renamed_journals().values())  # their pins and memories have the benchmark's id
+        going = [path for path in reversed(old) if path.name not in renamed and _may_go(path)]
+        return [each.stem for path in going for each in (*_shards(path), path)]
 
     def delete(self, benchmarks: Iterable[str]) -> Iterator[Deletion]:
         """Delete benchmarks one by one: memories, then journal, then labels and notes. Finally, update the index.

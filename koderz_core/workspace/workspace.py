@@ -298,8 +298,8 @@ class Workspace:
         from koderz_core.workspace.workbench import Workbench, within
 
         inside = Workspace(within(self.settings))
-        evidence = replace(self._evidence, experiments=inside.results.experiments, summaries=inside.results.summaries)
-        shared = {"models": self.models, "grading": self.grading, "_evidence": evidence}
+        own = {name: getattr(inside.results, name) for name in ("experiments", "summaries", "known_spending")}
+        shared = {"models": self.models, "grading": self.grading, "_evidence": replace(self._evidence, **own)}
         shared["monitoring"] = self.monitoring
         vars(inside).update(shared)  # parts that are already made: no model is loaded twice
         return self._closed_too(Workbench(inside))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from functools import partial
 
 import streamlit as st
 
@@ -17,7 +19,7 @@ from koderz_core.report.registration import announced
 from koderz_core.workspace.models import Availability
 from pages.ui.address import BENCHMARKS, link
 from pages.ui.draft import CLONE
-from pages.ui.frame import show_isolation, show_remarks
+from pages.ui.frame import Page, show_isolation, show_remarks
 from pages.ui.slow_results import prepare
 from pages.ui.text import called, worded
 
@@ -46,6 +48,20 @@ def show_plan(workspace: Workspace, plan: Plan) -> None:
     self_test = prepare("sandbox", workspace.grading.sandbox.self_test, _show_self_test_runs)
     if self_test:
         show_isolation(self_test.isolation, self_test.score)
+
+
+def under_last_budget(page: Page, plan: Plan) -> Plan:
+    """The plan with the budget under which it would run: a change during the run outlasts the form."""
+    row = next((row for row in page.benchmarks if row.id == plan.id), None)
+    if row is None or row.budget_usd == plan.budget.usd:
+        return plan  # without reading the journal, which may take seconds
+    key = f"{page.workspace.settings.home} {row!r} {plan.budget}"
+    return replace(plan, budget=_last_budget(key, partial(page.workspace.runs.under_last_budget, plan)))
+
+
+@st.cache_resource(max_entries=8, show_spinner="Reading the budget of the benchmark")
+def _last_budget(key: str, _read: Callable[[], Plan]) -> Budget:  # noqa: ARG001 (of the cache)
+    return _read().budget
 
 
 def _show_self_test_runs() -> None:

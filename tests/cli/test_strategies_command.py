@@ -142,6 +142,9 @@ def test_an_extended_benchmark_is_resumed_without_the_earlier_file_if_all_its_ex
     assert said.code == 0, said.err
     rows = koderz("results", "mine", "--json").json
     assert [row["solved"] + row["unsolved"] for row in rows] == [2, 2]
+    forget_files()
+    extended = ("benchmark", "--name", "mine", "--problems", "0:2", "--strategy", "repair", *CODER)
+    assert koderz(*extended).code == 0
 
 
 def test_a_file_that_is_gone_is_missed_until_somebody_says_where_it_is(koderz: Koderz, twice: Path) -> None:

@@ -121,7 +121,7 @@ def test_a_smaller_amount_that_is_new_is_the_budget_of_the_study_from_then_on(
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     monkeypatch.chdir(tmp_path)
     study = (*SMALL, "--frontier", OPENAI)
-    for words, usd in ((("--max-cost", "50"), 50.0), ((), 50.0), (("--max-cost", "5"), 5.0)):
+    for words, usd in ((("--max-cost", "50"), 50.0), ((), 50.0), (("--max-cost", "5"), 5.0), ((), 5.0)):
         ran = koderz(*study, *words)
         assert ran.code == 0, ran.err
         assert recorded_plan(journal(tmp_path / "home")).budget.usd == usd

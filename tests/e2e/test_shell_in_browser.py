@@ -60,8 +60,9 @@ def test_the_first_visit_to_a_fresh_server_may_be_to_any_page(
     assert [error for error in console_errors if "Content Security Policy" in error] == []
 
 
-def test_an_unknown_address_shows_home_and_says_so(server: Serve, page: Page) -> None:
-    page.goto(f"{server().url}/nonsense")
+@pytest.mark.parametrize("address", ["nonsense", "overview"])
+def test_an_unknown_address_shows_home_and_says_so(server: Serve, page: Page, address: str) -> None:
+    page.goto(f"{server().url}/{address}")
     expect(page.get_by_text("The dashboard has no page at this address, so it shows Home.")).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_contain_text(shell.PAGES["overview"].title)
     expect(page.get_by_role("dialog")).to_have_count(0)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import errno
 import re
+import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Callable
 from pathlib import Path
@@ -148,9 +150,13 @@ def test_a_line_with_an_id_that_a_terminal_would_obey_is_corrupt(
 
 def test_the_file_name_of_a_journal_is_shown_without_what_a_terminal_would_obey(journal: Path, koderz: Any) -> None:
     break_lines(journal, overwritten(b"code_tested"))
-    journal.rename(journal.with_name("bench_\x1b[31m.jsonl"))
+    renamed = journal.rename(journal.with_name("bench_\x1b[31m.jsonl"))
     said = koderz("results")
     assert (said.code, "[31m.jsonl cannot be read" in said.err, "\x1b" in said.err) == (3, True, False)
+    renamed.unlink()
+    command = [sys.executable, "-c", "from koderz_core.cli import main; main()", "results"]  # pytest takes its warnings
+    warned = subprocess.run(command, capture_output=True, text=True, check=True).stderr
+    assert ("[31m.jsonl is missing" in warned, "\x1b" in warned) == (True, False)
 
 
 def test_a_journal_without_its_first_line_is_left_as_it_is_and_not_called_whole(journal: Path, koderz: Any) -> None:

@@ -77,8 +77,10 @@ def test_a_benchmark_whose_journal_was_renamed_is_neither_deleted_nor_pinned_unt
     cortex = Cortex(home / "cortex.db")
     remember(cortex, title="its", content="x", metadata={"benchmark_id": journal.stem})
     renamed = journal.rename(journal.with_name(f"{journal.stem} (1).jsonl"))
-    said = koderz(command[0], journal.stem, *command[1:])
-    assert (said.code, f"is in the file {renamed.name}, but" in said.err, said.out) == (2, True, "")
+    for name in (journal.stem, renamed.stem):
+        said = koderz(command[0], name, *command[1:])
+        assert (said.code, f"is in the file {renamed.name}, but" in said.err, said.out) == (2, True, "")
+    koderz("prune", "--keep", "0", "--yes")
     assert [row[0] for row in cortex.connection.execute("select title from memories")] == ["its"]
     assert (renamed.exists(), list(journal.parent.glob("*.pin"))) == (True, [])
     renamed.rename(journal)

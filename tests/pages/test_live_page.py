@@ -95,7 +95,7 @@ def output() -> None:
 
 
 def test_the_chosen_live_output_stays_when_other_experiments_end_and_start() -> None:
-    app = AppTest.from_function(output)
+    app = AppTest.from_function(output, default_timeout=30)
     app.session_state["running"] = [1, 2, 3]
     app.run().selectbox[0].set_value("exp_3").run()
     app.session_state["running"] = [2, 3, 4]

@@ -121,7 +121,7 @@ def test_of_a_baseline_that_solved_nothing_nobody_is_said_to_reach_it():
 
 
 def test_one_problem_gives_a_break_even_no_bounds():
-    said = finding(replace(OF, break_even=replace(EVEN, usd=0.1, low=None, high=None, never=0.0, problems=1)))
+    said = finding(replace(OF, break_even=replace(EVEN, usd=0.1, low=None, high=None, never=0.0)))
     assert said.endswith(
         "qwen supervised reaches the success rate of opus direct at $0.10 per problem; "
         "opus direct spent $0.040 per problem."

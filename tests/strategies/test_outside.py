@@ -169,6 +169,7 @@ def test_a_value_that_is_neutral_in_koderz_replaces_the_default_of_another_autho
     [
         ("steps: int = 5", 3, "whole number, 1 or more"),
         ("limit: int = -1", -2, "whole number"),
+        ("limit: int = 2000000000", 5, "whole number, 1 or more"),
         ("penalty: float = -0.5", 0.5, "number"),
         ("first_temperature: float = 300.0", 100.0, "number, 0 or more"),
         ("personas: int = 3", 4, "whole number, 1 or more"),

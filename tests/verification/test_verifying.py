@@ -156,6 +156,7 @@ def test_a_decision_of_the_first_versions_which_took_missing_results_for_lost_is
     errors: dict[str, Outcome] = dict.fromkeys(ids[:4], "error")
     entries = ended(plan, errors, BenchmarkDecided("hopeless", problems))
     assert Rule(plan).decision(errors) is None
+    assert Rule(plan).state(errors, may_come=False).decision == "hopeless"
     assert verify_journal(plan.id, entries, tally(entries)).holds == holds
 
 
