@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 
@@ -21,6 +21,7 @@ _GIT_FACT = re.compile(
     "(old mode|new mode|new file mode|deleted file mode|(?:dis)?similarity index|index|rename from|rename to|copy from|"
     "copy to) (.*)"
 )
+_ESCAPE = re.compile(rb'\\(?:([23][0-7]{2})|(["\\]))')  # git's, without those of control characters
 _CONTENT = ("--- ", "Binary files ", "GIT binary patch")  # what git writes next, if the content of the file changes
 _SHOWN = 80  # characters of a line in a message
 _MOST_LINES = 10_000  # of both texts, without their common beginning and end, that are compared line by line
@@ -47,12 +48,19 @@ class Hunk:
 class FilePatch:
     """The changes of one file. ``old`` is None for a new file, ``new`` for a deleted one; paths have slashes.
 
-    An empty file that is new or deleted, and a file that is only renamed, have no hunks.
+    An empty file that is new or deleted, and a file that is only renamed or copied, have no hunks. ``copies``: the old
+    file stays.
     """
 
     old: str | None
     new: str | None
     hunks: tuple[Hunk, ...]
+    copies: bool = False
+
+    @property
+    def moves(self) -> bool:
+        """Whether the old path is free after the change."""
+        return self.old is not None and self.new != self.old and not self.copies
 
     @property
     def path(self) -> str:
@@ -85,10 +93,11 @@ def read_patch(text: str) -> tuple[FilePatch, ...]:
     while place < len(lines):
         if lines[place].startswith("--- ") and lines[place + 1 : place + 2] and lines[place + 1].startswith("+++ "):
             old, new = (_path(line[4:]) for line in lines[place : place + 2])
+            copies = None not in {old, new} and _is_copy(lines, place)
             hunks, place = _hunks(lines, place + 2, new or old or "")
             if old is None and new is None:
                 raise PatchError("a file in the patch has no name")
-            found.append(FilePatch(old, new, hunks))
+            found.append(FilePatch(old, new, hunks, copies))
             continue
         if change := _without_hunks(lines, place):
             found.append(change)
@@ -108,19 +117,32 @@ def apply_patch(patch: str, files: Mapping[str, str]) -> dict[str, str]:
 
 def apply_changes(changes: Iterable[FilePatch], files: Mapping[str, str]) -> dict[str, str]:
     """As ``apply_patch``, for changes that were read."""
-    result = dict(files)
+    changes, result = tuple(changes), dict(files)
+    moved = {change.old for change in changes if change.moves}
+    replaced = dict[str, str]()  # files whose place another one took, such as of two that exchange their names
     for change in changes:
         if change.old is None:
             if change.path in result:
                 raise PatchError(f"{change.path} would be a new file, but it exists")
             result[change.path] = "".join(line for hunk in change.hunks for line in hunk.after)
             continue
-        if change.old not in result:
+        source = replaced if change.old in replaced and change.new != change.old else result
+        if change.old not in (files if change.copies else source):
             raise PatchError(f"{change.old} does not exist")
-        text = apply_hunks(change, result.pop(change.old))
+        # A copy is one of the file before the patch, which may change that file as well.
+        text = apply_hunks(change, files[change.old] if change.copies else source.pop(change.old))
         if change.new is not None:
+            _make_room(change.new, result, moved, replaced)
             result[change.new] = text
     return result
+
+
+def _make_room(path: str, files: Mapping[str, str], moved: Container[str | None], replaced: dict[str, str]) -> None:
+    """Keep a file that a change will replace for the change that moves it. Raises PatchError if there is none."""
+    if path in files:
+        if path not in moved:
+            raise PatchError(f"{path} would be a new file, but it exists")
+        replaced[path] = files[path]
 
 
 def apply_hunks(change: FilePatch, text: str) -> str:
@@ -216,8 +238,9 @@ def _without_hunks(lines: Sequence[str], place: int) -> FilePatch | None:
         end += 1
     if end < len(lines) and lines[end].startswith(_CONTENT):
         return None
-    if "rename from" in facts and "rename to" in facts:
-        return FilePatch(_name(facts["rename from"]), _name(facts["rename to"]), ())
+    for how in ("rename", "copy"):
+        if f"{how} from" in facts and f"{how} to" in facts:
+            return FilePatch(_name(facts[f"{how} from"]), _name(facts[f"{how} to"]), (), copies=how == "copy")
     names = lines[place].removeprefix(_GIT).rstrip("\r\n")
     middle = len(names) // 2  # a file that keeps its name is named twice: a/path b/path
     old, new = _path(names[:middle]), _path(names[middle + 1 :])
@@ -226,13 +249,25 @@ def _without_hunks(lines: Sequence[str], place: int) -> FilePatch | None:
     return FilePatch(old, None, ()) if old and old == new and "deleted file mode" in facts else None
 
 
+def _is_copy(lines: Sequence[str], place: int) -> bool:
+    """Whether the heading of ``git diff`` before the line ``---`` says that the file is a copy."""
+    before = place - 1
+    while before >= 0 and _GIT_FACT.match(lines[before]) and not lines[before].startswith("copy from "):
+        before -= 1
+    return before >= 0 and lines[before].startswith("copy from ")
+
+
 def _path(text: str) -> str | None:
     name = _name(text)
     return None if name == _NOWHERE else re.sub(r"^[ab]/", "", name)
 
 
 def _name(text: str) -> str:
-    return text.rstrip("\r\n").partition("\t")[0].strip().strip('"')
+    name = text.rstrip("\r\n").partition("\t")[0].strip()
+    if len(name) < 2 or not name[0] == name[-1] == '"':
+        return name
+    unescaped = _ESCAPE.sub(lambda found: found[2] or bytes([int(found[1], 8)]), name[1:-1].encode("utf-8", "replace"))
+    return unescaped.decode("utf-8", "replace")
 
 
 def _hunks(lines: Sequence[str], place: int, path: str) -> tuple[tuple[Hunk, ...], int]:

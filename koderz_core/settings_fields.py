@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -21,6 +21,11 @@ PROGRAMS = frozenset(
     {f"{prefix}{name}" for prefix in ("", "koderz_") for name in ("cortex_path", "cortex_command", "llama_server")}
 )
 """Settings that name a program to start."""
+NO_HOME = (
+    "The file settings.toml is in the data folder, so it cannot set the path of this folder. "
+    "Choose the folder with KODERZ_HOME or --data-dir."
+)
+"""Why settings.toml does not contain ``home``, and how to set it instead."""
 SHORTEST_TOKEN = 16
 SWITCHES: Mapping[str, bool] = {
     **dict.fromkeys(("1", "true", "t", "yes", "y", "on"), True),
@@ -258,8 +263,8 @@ def merged_tables(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[st
     return {**below, **above, **tables}
 
 
-def refuse_unknown(keys: Iterable[str], known: set[str], path: Path) -> None:
-    """Raise ConfigError for a folder of that name or an unknown key, which would be ignored silently.
+def refuse_unknown(keys: Collection[str], known: set[str], path: Path) -> None:
+    """Raise ConfigError for a folder of that name, an unknown key, which would be ignored silently, and ``home``.
 
     A key that is written as in the environment is answered with the right one.
     """
@@ -270,6 +275,8 @@ def refuse_unknown(keys: Iterable[str], known: set[str], path: Path) -> None:
         raise ConfigError(
             f"{path} contains unknown settings: {'; '.join(faults)}. Correct or remove them in that file."
         )
+    if "home" in keys:
+        raise ConfigError(f"{path} contains the setting home. {NO_HOME} Remove home from that file.")
 
 
 def _meant(key: str, known: set[str]) -> str:

@@ -23,7 +23,7 @@ from koderz_core.config import (
 )
 from koderz_core.errors import ConfigError
 from koderz_core.files import replace_file
-from koderz_core.settings_fields import PROGRAMS
+from koderz_core.settings_fields import NO_HOME, PROGRAMS
 
 Kind = Literal["secret", "program", "table", "place", "switch", "choice", "number", "text"]
 
@@ -35,8 +35,7 @@ CANNOT: Mapping[Kind, str] = {
     "program": "This setting names a program that koderz starts. If the dashboard could change it, every "
     "visitor of the dashboard could start any program. Set this setting in the environment, or edit settings.toml.",
     "table": "The value of this setting is a TOML table. To change it, edit settings.toml.",
-    "place": "The file settings.toml is in the data folder, so it cannot set the path of this folder. "
-    "Choose the folder with KODERZ_HOME or --data-dir.",
+    "place": NO_HOME,
 }
 """Why koderz does not write settings of a kind, and where to set them instead."""
 

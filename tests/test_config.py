@@ -182,6 +182,12 @@ def test_a_key_of_the_file_that_nothing_has_is_named_with_its_neighbours(tmp_pat
     assert "sk-MARKED" not in str(caught.value)
 
 
+def test_the_file_in_the_data_folder_cannot_choose_another_data_folder(tmp_path: Path) -> None:
+    toml(tmp_path, 'home = "/elsewhere"\n')
+    with pytest.raises(ConfigError, match=r"home/settings\.toml contains the setting home\. .*with KODERZ_HOME"):
+        load_settings()
+
+
 def test_what_koderz_does_not_know_in_the_environment_is_somebody_elses(tmp_path: Path) -> None:
     toml(tmp_path, 'ollama_host = "box:1"\n')
     Path(".env").write_text("SOMETHING_ELSE=1\n")

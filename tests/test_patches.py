@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -73,10 +74,7 @@ def test_lines_around_a_patch_are_ignored() -> None:
 def test_changes_that_git_writes_without_hunks_are_read(tmp_path: Path) -> None:
     before = {"a/empty.py": b"", "old.py": b"x = 1\n", "mode.py": b"y\n", "bin": b"\0", "c.py": b"c\n"}
     after = {"a/new file.py": b"", "b/new.py": b"x = 1\n", "mode.py": b"y\n", "bin2": b"\0\1", "c.py": b"d\n"}
-    for name, files in (("before", before), ("after", after)):
-        for path, content in files.items():
-            (tmp_path / name / path).parent.mkdir(parents=True, exist_ok=True)
-            (tmp_path / name / path).write_bytes(content)
+    _write(tmp_path, before, after)
     (tmp_path / "after" / "mode.py").chmod(0o755)
     patch = _differences(tmp_path)
     assert {(change.old, change.new) for change in read_patch(patch)} == {
@@ -92,7 +90,34 @@ def test_changes_that_git_writes_without_hunks_are_read(tmp_path: Path) -> None:
     }
 
 
-def _differences(folder: Path) -> str:
+def test_copies_and_names_in_quotes_are_read_as_git_writes_them(tmp_path: Path) -> None:
+    text = "".join(f"line {number}\n" for number in range(20))
+    before = {"a.py": text, "\u00e4 b.py": "x\n", "gone\u4e2d.py": "", 'quote".py': "y\n"}
+    after = {"a.py": f"first\n{text}", "copy.py": text, "other.py": f"{text}more\n"}
+    after |= {"\u00e4 b.py": "z\n", 'quote".py': "z\n"}
+    _write(tmp_path, *({path: files[path].encode() for path in files} for files in (before, after)))
+    patch = _differences(tmp_path, "-C")
+    assert (patch.count("copy from a.py"), patch.count("\\303\\244")) == (2, 4)
+    assert apply_patch(patch, before) == after
+
+
+def test_files_exchange_their_names_but_none_replaces_a_file_that_stays() -> None:
+    heading = "diff --git a/{0} b/{1}\nsimilarity index 100%\nrename from {0}\nrename to {1}\n"
+    files = {"a.py": "a\n", "b.py": "b\n"}
+    patch = heading.format("a.py", "b.py")
+    assert apply_patch(patch + heading.format("b.py", "a.py"), files) == {"a.py": "b\n", "b.py": "a\n"}
+    with pytest.raises(PatchError, match=r"b\.py would be a new file, but it exists"):
+        apply_patch(patch, files)
+
+
+def _write(folder: Path, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> None:
+    for name, files in (("before", before), ("after", after)):
+        for path, content in files.items():
+            (folder / name / path).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name / path).write_bytes(content)
+
+
+def _differences(folder: Path, *options: str) -> str:
     """What ``git diff`` says of the folders ``before`` and ``after``, as of two commits."""
     git = ["git", f"--git-dir={folder}/.git"]
     subprocess.run([*git, "init", "--quiet"], check=True, cwd=folder)
@@ -100,7 +125,7 @@ def _differences(folder: Path) -> str:
     for name in ("before", "after"):
         subprocess.run([*git, f"--work-tree={folder / name}", "add", "--all", "."], check=True, cwd=folder / name)
         trees.append(subprocess.run([*git, "write-tree"], check=True, capture_output=True, text=True).stdout.strip())
-    compare = [*git, "diff", "-M", "--no-rename-empty", *trees]
+    compare = [*git, "-c", "core.quotePath=true", "diff", "-M", "--no-rename-empty", *options, *trees]
     return subprocess.run(compare, check=True, capture_output=True, text=True).stdout
 
 

@@ -14,6 +14,7 @@ import pytest
 import koderz_core
 from koderz_core import Order, Wanted, Workspace, charts, open_workspace
 from koderz_core.errors import KoderzError, UnknownNameError, UsageError
+from koderz_core.report.dictionary import TABLES
 from koderz_core.workspace.benchmark_result import BenchmarkResult
 
 DOCS = Path(koderz_core.__file__).parents[1] / "docs"
@@ -64,6 +65,11 @@ def test_a_result_holds_its_tables_and_its_report(result: BenchmarkResult) -> No
     assert set(result.frame("calls")["problem"]) == set(result.plan.problems)
     assert result.report().startswith("# koderz: comparison of configurations")
     assert repr(result) == f"BenchmarkResult({result.benchmark!r})"
+
+
+@pytest.mark.parametrize("table", TABLES)
+def test_a_result_has_every_table_that_export_writes(result: BenchmarkResult, table: str) -> None:
+    assert {*result.frame(table).columns} == {*TABLES[table].names}
 
 
 def test_frames_of_statistics_describe_the_newest_benchmark(workspace: Workspace, result: BenchmarkResult) -> None:

@@ -18,7 +18,7 @@ from koderz_core.workspace import Workspace
 FEW = {"max_iterations": 2, "checkpoints": False}
 
 
-def plan(workspace: Workspace, seed: int, **parameters: bool | str) -> Plan:
+def plan(workspace: Workspace, seed: int, **parameters: bool | str | float) -> Plan:
     wanted = Wanted("supervised", {"spec": "scripted/strong", "coder": "scripted/weak"}, FEW | parameters)
     return workspace.plans.plan(Order([wanted], "0:2", seed=seed))
 
@@ -51,6 +51,12 @@ def test_where_nothing_is_there_to_reuse_a_spec_is_written_that_the_next_one_reu
         reused = perform(workspace, third)
     assert [row.origin for row in written] == [None, None]
     assert {row.origin for row in reused} == {row.experiment for row in written}
+
+
+def test_a_spec_that_was_written_with_a_top_p_is_not_reused() -> None:
+    with open_workspace() as workspace:
+        perform(workspace, plan(workspace, 1, **{"spec.top_p": 0.5}))
+        assert {row.origin for row in perform(workspace, plan(workspace, 2, reuse_spec=True))} == {None}
 
 
 def test_a_store_that_others_keep_locked_costs_the_spec_and_not_the_experiment(

@@ -10,15 +10,17 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as some
 
 from koderz_core import Order, Wanted, open_workspace
+from koderz_core.datasets.programs import output_tests, program_problem
 from koderz_core.errors import CortexError, SandboxError
 from koderz_core.events import CallStarted, MemoryRecalled, TextStored
 from koderz_core.journal import read_all
 from koderz_core.memory.cortex.write_tools import remember
 from koderz_core.memory.leak_guard import named_in_tests, same_problem
-from koderz_core.memory.lessons import Evidence, Lesson, lesson_metadata
+from koderz_core.memory.lessons import Evidence, Lesson, examples, lesson_metadata
 from koderz_core.memory.memory_file import open_memory_file
 from koderz_core.memory.patterns import ADVICE
-from koderz_core.records import Asker, Plan, Query
+from koderz_core.records import Asker, Facts, Plan, PublicProblem, Query, TestSet
+from koderz_core.records.steps import Solved
 from koderz_core.strategies import recorded
 from koderz_core.workspace import Workspace
 
@@ -191,6 +193,27 @@ def test_only_a_program_that_gives_a_wrong_answer_is_known_not_to_solve_a_proble
         problem = workspace.datasets.problem("HumanEval/53")
         assert problem.public.entry_point == "add"
         assert workspace.grading.may_solve(problem, f"def total(a, b):\n    {body}\n\nadd = total\n") is refused
+
+
+def test_a_whole_program_that_solves_the_problem_in_other_words_is_no_example() -> None:
+    asked = program_problem(
+        "own/1",
+        "A shopkeeper stacks boxes. Count them.",
+        output_tests([("4\n", "10\n"), ("3\n", "6\n")]),
+        TestSet(),
+        Facts(),
+    )
+    source = PublicProblem("own/2", "Add the numbers from 1 to n.", "run", kind="program")
+    scripts = {"exp_1": "n = int(input())\nprint(n * (n + 1) // 2)\n", "exp_2": "n = int(input())\nprint(n * n)\n"}
+    with open_workspace() as workspace:
+        shown = [
+            memory.origin
+            for experiment, code in scripts.items()
+            for memory in examples(
+                [Solved(experiment, source.id, "own", code)], asked, lambda *_: source, workspace.grading.may_solve, 1
+            )
+        ]
+    assert shown == ["exp_2"]
 
 
 def test_without_a_sandbox_no_example_is_shown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,6 +11,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from typing import Any
@@ -22,9 +23,9 @@ import koderz_core.lazy
 import koderz_core.workspace
 from koderz_core import Order, Wanted, Workspace, open_workspace, the_workspace
 from koderz_core.errors import DataError, PlanError, UsageError
-from koderz_core.events import BenchmarkClosed, BenchmarkOpened, ExperimentFinished
-from koderz_core.journal import read_all
-from koderz_core.records import Plan
+from koderz_core.events import AllowanceSet, BenchmarkClosed, BenchmarkOpened, Entry, ExperimentFinished
+from koderz_core.journal import Journal, read_all
+from koderz_core.records import Allowance, Budget, Plan
 from koderz_core.runner.live_text import LiveAnswer
 from koderz_core.settings_fields import Limits
 from koderz_core.workspace import leave
@@ -104,6 +105,18 @@ def test_a_stopped_benchmark_ends_soon_and_goes_on_when_started_again(workspace:
     assert [close.reason for close in told(workspace, plan.id, BenchmarkClosed)] == ["stopped", "finished"]
     outcomes = [end.outcome for end in told(workspace, plan.id, ExperimentFinished)]
     assert (len(outcomes), outcomes.count("cancelled")) == (10, 1)
+
+
+def test_a_budget_that_was_changed_during_the_run_is_kept_when_the_plan_runs_again(workspace: Workspace) -> None:
+    plan = planned(workspace, "0:1", "strong", budget=Budget(5.0))
+    workspace.runs.run(plan)
+    journal = Journal(workspace.settings.journals_dir / f"{plan.id}.jsonl")
+    journal.append(Entry(time.time(), AllowanceSet(Allowance(1.0, 1), 1, Allowance(5.0, 1))))
+    journal.close()
+    again = workspace.runs.run(plan)
+    assert (again.plan.budget.usd, workspace.runs.recorded(plan.id).budget.usd) == (1.0, 1.0)
+    workspace.runs.run(replace(plan, budget=Budget(2.0)))  # a new amount
+    assert workspace.runs.recorded(plan.id).budget.usd == 2.0
 
 
 def test_however_many_start_a_plan_at_once_it_runs_once(workspace: Workspace) -> None:

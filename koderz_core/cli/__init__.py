@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -96,12 +97,32 @@ class LazyGroup(click.Group):
         return command
 
 
+_RUNS = frozenset({"ask", "benchmark", "fix", "quickstart", "resume", "run", "study"})
+"""Commands whose exit code says how a benchmark ended: a broken pipe must not turn it into success."""
+
+
 class _Commands(LazyGroup):
     """All commands, which ``koderz --help`` lists without importing them."""
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002 (click's)
         with formatter.section("Commands"):
             formatter.write_dl([(name, summary(name)) for name in COMMANDS])
+
+    def invoke(self, ctx: click.Context) -> Any:  # Any: click's
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:
+            if ctx.invoked_subcommand in _RUNS:
+                raise InfrastructureError(
+                    "The reader of the output has ended. Finished work is kept. Run the same command again to continue."
+                ) from error
+            raise BrokenPipeError from error  # without its number, for which click would exit with 1: a bug in koderz
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:  # Any: click's
+        try:
+            return super().make_context(*args, **extra)  # prints --help and --version
+        except BrokenPipeError as error:
+            raise BrokenPipeError from error  # as above
 
 
 @click.group(
@@ -135,10 +156,19 @@ def _leave_pipe() -> int:
     return 0
 
 
+def _drop_unwritten() -> None:
+    """Drop output that cannot be written, such as to a full disk: otherwise Python tries again, and exits with 120."""
+    try:
+        click.echo(nl=False)  # flushes standard output, if there is one
+    except OSError:
+        _leave_pipe()
+
+
 def _print_error(error: Exception, advice: str = "", prefix: str = "Error: ") -> None:
     from koderz_core.report.formats import plain  # noqa: PLC0415 (only an error needs what it imports)
 
-    click.echo(f"{prefix}{plain(str(error))}{advice}", err=True)
+    with suppress(BrokenPipeError):
+        click.echo(f"{prefix}{plain(str(error))}{advice}", err=True)
 
 
 class _Plain(logging.Formatter):
@@ -178,6 +208,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = _leave_pipe()
     except OSError as error:
         _print_error(error, ". Check the permissions of the output path and the free space on its disk.")
+        _drop_unwritten()
         code = InfrastructureError.exit_code
     except Exception:
         logging.getLogger("koderz").exception("This is a bug in koderz. Please report it with the lines below.")

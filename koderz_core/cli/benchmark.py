@@ -129,16 +129,16 @@ def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
             wanted, dataset, baselines=options["baselines"], named=options["baseline_model"], reuse=not shard
         )
         offer = _divided(offer, shard, options) if shard else offer
-        plan = offer.plan
         for line in () if as_json else about_strategy(options):
             click.echo(line, err=True)
+        mode = replace(run_options(options, silent=as_json), pilot=options["pilot"], debug_dir=debug_folder(options))
+        asked, offer = offer.plan, replace(offer, plan=under_last_budget(opened, offer.plan, mode))
         if options["plan_only"]:
-            opened.costs.check(plan)  # a plan that would be refused needs no estimate
-            return print_plan(opened, offer, options["concurrency"], as_json=as_json)
+            opened.costs.check(offer.plan)  # a plan that would be refused needs no estimate
+            return print_plan(opened, offer, options["concurrency"], as_json=as_json, registered=asked)
         for line in () if as_json else _offered(offer):
             click.echo(line, err=True)
-        mode = replace(run_options(options, silent=as_json), pilot=options["pilot"], debug_dir=debug_folder(options))
-        runner = perform(opened, under_last_budget(opened, plan, mode), mode)
+        runner = perform(opened, offer.plan, mode)
         code = conclude(opened, FinishedRun.of(runner), options["fail_under"], as_json=as_json)
         show_timing(opened, runner.benchmark, options)
         if options["pilot"] and not as_json:
@@ -276,13 +276,19 @@ def _offered(offer: Proposal) -> Iterator[str]:
         yield "To skip these baselines, add --no-baselines. Without them, the effect of supervision cannot be measured."
 
 
-def print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, *, as_json: bool) -> int:
-    """Print what remains of a plan, with an estimate."""
+def print_plan(
+    opened: Workspace, offer: Proposal, concurrency: int | None, *, as_json: bool, registered: Plan | None = None
+) -> int:
+    """Print what remains of a plan, with an estimate. ``registered``: the plan before its budget was changed."""
     plan = offer.plan
     forecast = opened.costs.forecast(plan, concurrency)
     can_show = opened.comparisons.can_show(plan)
     if as_json:
-        more = {"can_show": can_show, "baselines": offer.sentences, **registration.registration_document(plan)}
+        more = {
+            "can_show": can_show,
+            "baselines": offer.sentences,
+            **registration.registration_document(registered or plan),
+        }
         print_json({**asdict(forecast), **more})
         return 0
     click.echo(f"{_size(plan, len(plan.experiments()))}.")
@@ -292,7 +298,7 @@ def print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, *, a
         *remarks,
         *ineffective(plan),
         *_offered(offer),
-        *registration.registration_lines(plan),
+        *registration.registration_lines(registered or plan),
         *forecast_lines(forecast),
         *warnings(forecast, plan),
     ):

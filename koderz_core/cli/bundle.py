@@ -203,6 +203,7 @@ def _write_out(order: ExportOrder, out: Path | None, data_dir: Path | None, how:
                 click.echo(f"Written: {_unpack(made, path)} files into {path}", err=True)
             elif out == STDOUT:
                 shutil.copyfileobj(made, sys.stdout.buffer)
+                sys.stdout.buffer.flush()  # otherwise Python writes the rest after ``main``, which reports errors
             else:
                 path = out or Path(order.file_name)
                 write_file(made, path)

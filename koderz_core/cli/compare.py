@@ -205,8 +205,7 @@ def frontier_costs(  # noqa: PLR0913, PLR0917 (one argument per option)
     This command computes all costs from recorded benchmarks. Therefore --prune-days deletes whole benchmarks, as
     `koderz prune` does, with all of their configurations.
     """
-    if confirm and prune_days is None:
-        raise UsageError("--confirm is only for --prune-days N. Add --prune-days, or omit --confirm.")
+    _check_pruning(prune_days, confirm=confirm, as_json=as_json)
     with workspace(data_dir) as opened:
         costs = opened.comparisons.frontier_costs(
             lambda measured: (with_scripted or not scripted([measured.model])) and (every or measured.tier in TIERS),
@@ -224,6 +223,14 @@ def frontier_costs(  # noqa: PLR0913, PLR0917 (one argument per option)
         else:
             _print(chosen, "No measurement matches these options." if costs else NONE_YET)
         return report_faults(opened)
+
+
+def _check_pruning(prune_days: float | None, *, confirm: bool, as_json: bool) -> None:
+    """Raise UsageError for an option that would have no effect."""
+    if confirm and prune_days is None:
+        raise UsageError("--confirm is only for --prune-days N. Add --prune-days, or omit --confirm.")
+    if as_json and prune_days is not None:
+        raise UsageError("--json prints costs, and --prune-days deletes benchmarks. Omit one of these two options.")
 
 
 def _fits(measured: Measured, model: str | None, dataset: str | None) -> bool:

@@ -85,7 +85,7 @@ def list_problems(
         if file:
             reading = read_path(file, ",".join(options["mapping"]), opened.settings)
             for fault in reading.faults:
-                click.echo(plain(fault.describe(file.name), 500).replace("\n", " "))
+                click.echo(plain(fault.describe(file.name), 500).replace("\n", " "), err=options["as_json"])
             if reading.faults:
                 return FAULTY
         loaded = (

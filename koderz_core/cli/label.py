@@ -40,6 +40,8 @@ def label(
     """
     with workspace(data_dir) as opened:
         if experiment is None:
+            if remove or note is not None:
+                raise UsageError("--note and --remove need an experiment. Give the id of an experiment before them.")
             annotations: Sequence[Annotation] = opened.results.annotations()
             print_json(annotations) if as_json else _print_all(opened, annotations)
             return report_faults(opened)

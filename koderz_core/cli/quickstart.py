@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from koderz_core import Order, Wanted
-from koderz_core.cli.benchmark import RunOptions, perform
+from koderz_core.cli.benchmark import RunOptions, perform, under_last_budget
 from koderz_core.cli.conclusion import FinishedRun, exit_code, print_spending
 from koderz_core.cli.models import fetch
 from koderz_core.cli.options import data_dir, quiet, report_faults, workspace
@@ -42,7 +42,8 @@ def quickstart(no_ui: bool, quiet: bool, data_dir: Path | None) -> int:
         model = _local_model(opened)
         coder = {"coder": model}
         plan = opened.plans.plan(Order([Wanted("direct", coder), Wanted("supervised", coder, PARAMETERS)], PROBLEMS))
-        runner = perform(opened, plan, RunOptions(quiet=quiet, retry_errors=True))
+        mode = RunOptions(quiet=quiet, retry_errors=True)
+        runner = perform(opened, under_last_budget(opened, plan, mode), mode)
         summaries = opened.results.summaries(plan.id)
         print_summaries(summaries)
         print_spending(opened, summaries)

@@ -45,8 +45,13 @@ def results(  # noqa: PLR0913, PLR0917 (one argument per option)
             outcome: Outcome | None = "solved" if success_only else None
             annotations = found.annotations(chosen)
             among = None if label is None else labelled(annotations, label)
-            rows = found.experiments(chosen, found.find_problem(problem, chosen), outcome, limit or None, among)
-            print_json(rows) if as_json else print_experiments(rows, labels_by_experiment(annotations))
+            most = limit + 1 if limit else None  # one more, to see whether there are more
+            every = found.experiments(chosen, found.find_problem(problem, chosen), outcome, most, among)
+            rows = every[: limit or None]
+            if as_json:
+                print_json(rows)
+            else:
+                print_experiments(rows, labels_by_experiment(annotations), more=len(every) > len(rows))
         else:
             summaries = found.reached(found.summaries(chosen))
             shown = summaries[: limit or None]

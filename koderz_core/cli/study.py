@@ -99,11 +99,11 @@ def study(  # noqa: PLR0913, PLR0917 (one argument per option)
         for source in sources_of(dataset):
             download(opened, source)
         order = study_order(opened.models.full_name(coder), model, problems, max_cost, margin / 100)
-        offer = opened.plans.propose(order, dataset, baselines=False)
+        asked = opened.plans.propose(order, dataset, baselines=False)
         mode = RunOptions(concurrency, quiet=quiet, retry_errors=True)
-        offer = replace(offer, plan=_under_its_budget(opened, offer.plan, mode))
+        offer = replace(asked, plan=_under_its_budget(opened, asked.plan, mode))
         if plan_only:
-            return print_plan(opened, offer, concurrency, as_json=False) or _print_price(opened, offer)
+            return _print_plan(opened, offer, concurrency, registered=asked.plan)
         if opened.models.full_name(coder).startswith("embedded/"):
             fetch(opened, coder)
         return _run(opened, offer.plan, mode, out)
@@ -161,7 +161,8 @@ def _under_its_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
     return replace(plan, budget=recorded)
 
 
-def _print_price(opened: Workspace, offer: Proposal) -> int:
+def _print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, registered: Plan) -> int:
+    print_plan(opened, offer, concurrency, as_json=False, registered=registered)
     usd = opened.costs.price(offer.plan, [offer.plan.configurations[1]], opened.datasets.load(offer.plan.dataset.name))
     click.echo(
         f"The configuration with only the frontier model costs {usd}. The other four configurations together call this "

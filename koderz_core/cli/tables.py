@@ -122,8 +122,13 @@ def _decisions(rows: Sequence[SummaryRow], benchmarks: Mapping[str, BenchmarkRow
             yield f"{found.name or name}: {decided(found.decision, found.decided_by or 0, found.problems)}"
 
 
-def print_experiments(rows: Sequence[ExperimentRow], labels: Mapping[str, Sequence[str]] | None = None) -> None:
-    """One line per experiment; ``labels`` by id, in a column of their own if there are any."""
+def print_experiments(
+    rows: Sequence[ExperimentRow], labels: Mapping[str, Sequence[str]] | None = None, *, more: bool = False
+) -> None:
+    """One line per experiment; ``labels`` by id, in a column of their own if there are any.
+
+    ``more``: whether there are experiments besides these, which the limit leaves out.
+    """
     labelled = {row.id: labels[row.id] for row in rows if labels and row.id in labels}
     table = terminal_table()
     for name in ("experiment", "problem", "configuration", "outcome", "tests", "iterations", "time", "cost"):
@@ -143,6 +148,8 @@ def print_experiments(rows: Sequence[ExperimentRow], labels: Mapping[str, Sequen
             *((plain(", ".join(labelled.get(row.id, ())), MOST_OF_LABELS),) if labelled else ()),
         )
     console().print(table)
+    if more:
+        console().print("… and more lines (--limit 0 shows all)")
 
 
 def print_iterations(rows: Sequence[IterationRow], again: Mapping[int, int]) -> None:

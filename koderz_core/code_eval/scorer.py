@@ -44,5 +44,5 @@ def _score(dataset: str, state: Any, target: Any) -> Any:  # Any: as above
 
 def _check(dataset: str, state: Any, target: Any) -> Check:  # Any: as above
     if dataset:
-        return the_workspace().checks.of_problem(dataset, str(state.sample_id))
+        return the_workspace().checks.of_problem(dataset, state.sample_id)
     return the_workspace().checks.of_tests(state.metadata.get("tests") or target.text)

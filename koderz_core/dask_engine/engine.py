@@ -127,7 +127,7 @@ class _Tasks:
         finally:
             self._owner.remove(performance)
         if isinstance(outcome, Cancelled):
-            return task.before or without_result("cancelled")
+            return task.before or performance.ended(without_result("cancelled"))
         if isinstance(outcome, Exception):
             raise outcome
         return outcome

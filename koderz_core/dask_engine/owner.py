@@ -43,6 +43,7 @@ from koderz_core.dask_engine.messages import (
     raised,
 )
 from koderz_core.dask_engine.performance import Outcome, Performance, RemoteModel, Turn, WorkerLostError
+from koderz_core.egress import BENCHMARK
 from koderz_core.errors import Cancelled, KoderzError
 from koderz_core.events import BenchmarkOpened
 from koderz_core.grading.testsets import Split, TestPolicy
@@ -354,6 +355,7 @@ class Owner:
             case AskLeft():
                 answer.left = dependencies.ledger.left(performance.task.experiment.id)
             case AskMemories():
+                BENCHMARK.set(dependencies.benchmark)  # a search is made by this thread
                 memories = dependencies.recall(question.query, question.asker)
                 answer.memories = tuple(
                     replace(kept, text=storable(kept.text), origin=storable(kept.origin))

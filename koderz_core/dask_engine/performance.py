@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from queue import SimpleQueue
 
 from koderz_core.dask_engine.link import Link
@@ -72,9 +72,16 @@ class Performance:
             turn = Turn(link, run, self._voice)
             turn.voice = Voice(_Fenced(self, turn), self._voice.experiment)
             self.turn = turn
-            recorded = tape_of(self._entries, self._texts)
-            before = self.task.tape
-            return turn, Tape({**before.steps, **recorded.steps}, {**before.attempts, **recorded.attempts})
+            return turn, self._tape()
+
+    def _tape(self) -> Tape:
+        recorded, before = tape_of(self._entries, self._texts), self.task.tape
+        return Tape({**before.steps, **recorded.steps}, {**before.attempts, **recorded.attempts})
+
+    def ended(self, finished: ExperimentFinished) -> ExperimentFinished:
+        """The end of an experiment that no worker has ended, with the time that its recorded steps took."""
+        with self._changed:
+            return replace(finished, seconds=self._tape().seconds)
 
     def lose(self, turn: Turn) -> bool:
         """The worker of this run is gone: its calls end without an end in the journal.
@@ -181,7 +188,7 @@ class Performance:
         """End the experiment although no worker has ended it."""
         if not self.started:
             self._voice.say(ExperimentStarted(self.task.experiment))
-        self.end(error)
+        self.end(self.ended(error))
 
 
 class _Fenced:

@@ -44,7 +44,8 @@ def problem_of(tests: str, name: str = "typed/0") -> Problem:
     """
     program, named = _without_last_call(_read_tests(tests))
     entry_point = (named or "candidate") if _check_of(program) else _first_called(program)
-    return Problem(PublicProblem(name, "", entry_point), TestSet(_check_source(program)), "")
+    public = PublicProblem(name, "", entry_point, names=_further_names(program, entry_point))
+    return Problem(public, TestSet(_check_source(program)), "")
 
 
 def typed_row(prompt: str, tests: str, solution: str = "") -> Row:
@@ -278,6 +279,17 @@ def _first_called(tests: Program) -> str:
         "The tests do not call the function that the program must define. They call only built-in functions, and "
         f"functions that are defined or imported in the tests. {_EXAMPLE}"
     )
+
+
+def _further_names(tests: Program, entry_point: str) -> tuple[str, ...]:
+    """What tests need of a program besides the function; empty if ``import *`` may define any name."""
+    if any(isinstance(node, ast.alias) and node.name == "*" for node in ast.walk(tests.tree)):
+        return ()
+    annotations = (node.annotation for node in ast.walk(tests.tree) if isinstance(node, ast.AnnAssign))
+    never_read = {id(part) for annotation in annotations for part in ast.walk(annotation)}  # inside of functions
+    read = {node.id for node in ast.walk(tests.tree) if isinstance(node, ast.Name) and id(node) not in never_read}
+    lacking = (lacking_names(tests) & read) - {entry_point}
+    return tuple(sorted(name for name in lacking if not name.startswith("__")))  # those are the tests' own
 
 
 def _require_use(tests: Program, entry_point: str) -> None:

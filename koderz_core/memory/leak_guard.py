@@ -154,8 +154,9 @@ def gives_away(program: str, solution: str) -> bool:
 def renamed_programs(name: str, source: PublicProblem, program: str) -> Iterator[str]:
     """A program that solves ``source``, once for each function that it defines, with that function as ``name``.
 
-    The function that solves ``source`` comes first. The programs contain the preamble of ``source``. Yields nothing if
-    the program cannot be parsed.
+    The function that solves ``source`` comes first. A program that reads standard input comes first as it is, because
+    it need not define a function. The programs contain the preamble of ``source``. Yields nothing if the program cannot
+    be parsed.
     """
     parsed = Reader().parse(program)
     if parsed is None:
@@ -167,7 +168,12 @@ def renamed_programs(name: str, source: PublicProblem, program: str) -> Iterator
     first, lines = max(futures, default=0), program.split("\n")  # such imports must come first
     whole = "\n".join([*lines[:first], source.preamble, *lines[first:]])
     defined = [node.name for node in nodes if isinstance(node, ast.FunctionDef)]
-    for function in dict.fromkeys([source.entry_point, *defined]):
+    is_script = source.kind == "program"  # its entry point is defined by the sandbox
+    if is_script:
+        yield f"{whole}\n"
+        if name == source.entry_point:
+            return  # the tests run whole programs: another name for a function changes nothing
+    for function in dict.fromkeys(defined if is_script else [source.entry_point, *defined]):
         yield f"{whole}\n\n{name} = {function}\n"
 
 

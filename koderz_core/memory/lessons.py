@@ -292,7 +292,7 @@ def _admissible_examples(
 
 
 def _solves(source: PublicProblem, code: str, problem: Problem, may_solve: MaySolve) -> bool:
-    """Whether a function of the program may solve this problem too. True if the program cannot be run."""
+    """Whether the program or a function of it may solve this problem too. True if the program cannot be run."""
     renamed = list(renamed_programs(problem.public.entry_point, source, code))
     return not renamed or any(may_solve(problem, text) for text in renamed)
 

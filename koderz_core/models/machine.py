@@ -105,12 +105,17 @@ class MeteredModel:
     """
 
     def __init__(self, model: Model, machine: Machine, *, one_by_one: bool = False) -> None:
-        self.id, self._model, self._machine = model.id, model, machine
+        self.id, self._model, self._machine, self._one_by_one = model.id, model, machine, one_by_one
         self._turn: AbstractContextManager[object] = threading.Lock() if one_by_one else nullcontext()
 
     def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """As the model. The ModelError of a failed call contains its share too."""
+        """As the model. The ModelError of a failed call contains its share too.
+
+        ``on_text`` is called with "" when a call gets its turn: it may end the call.
+        """
         with self._turn:
+            if on_text and self._one_by_one:
+                on_text("")  # the experiment may have been stopped while the call waited
             start, failure = self._machine.begin(), None
             try:
                 completion = self._model.complete(request, on_text)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import select
 import signal
 import subprocess
@@ -22,6 +23,7 @@ KEPT_BYTES = 1 << 14  # of the output
 BACKLOG_BYTES = 1 << 20  # the largest output that a pipe can still hold when the command has ended
 PAUSE_SECONDS = 0.1  # without output after the command has ended; then another process holds the output open
 NOT_FOUND, NOT_RUNNABLE, BY_SIGNAL = 127, 126, 128  # as in shells (POSIX, "Exit Status for Commands")
+_LINE_END = re.compile(r"\r?\n|\r")
 FORWARDED = (
     *(signal.SIGINT, signal.SIGQUIT, signal.SIGTERM, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2),
     signal.SIGWINCH,
@@ -91,9 +93,15 @@ class _Tail:
             del self._bytes[:-KEPT_BYTES]
 
     def text(self) -> str:
-        """The text without a first line that was cut: a secret that is cut in two would not be recognised."""
+        """The text without a first line that was cut: a secret that is cut in two would not be recognised.
+
+        A carriage return ends a line too: after it, a progress bar writes its line again.
+        """
         text = self._bytes.decode(errors="replace")
-        return text.partition("\n")[2] if self._cut else text
+        if not self._cut:
+            return text
+        end = _LINE_END.search(text)
+        return text[end.end() :] if end else ""
 
 
 class _Output:

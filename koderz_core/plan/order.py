@@ -16,6 +16,7 @@ from koderz_core.records.plans import Selection
 from koderz_core.strategies import base_of, create, facts_of, recorded
 from koderz_core.strategies.facts import ROLES
 from koderz_core.strategies.parameters import EFFORT, overrides_by_role
+from koderz_core.strategies.reminders import ADVICE_TEMPERATURE
 
 MOST_SEEDS = 1 << 63
 FULL = "full"
@@ -76,6 +77,7 @@ def configuration(wanted: Wanted, settings: Settings) -> Configuration:
     models = {role: named.get(role) or named["coder"][:1] for role in roles}
     _check_members(wanted.strategy, {role: members for role, members in named.items() if role in roles})
     _check_efforts(wanted.strategy, parameters, models)
+    _check_reused_spec(parameters)
     resolved = Configuration(base_of(wanted.strategy), models, parameters, *_policies(wanted))
     check_allowed((model for members in models.values() for model in members), settings)
     check_needs(resolved, settings)
@@ -105,17 +107,27 @@ def _check_efforts(strategy: str, parameters: Mapping[str, Scalar], models: Mapp
         raise PlanError(
             f"steps={parameters['steps']} already sets the reasoning effort of every attempt. Omit coder.{EFFORT}."
         )
-    if f"spec.{EFFORT}" in parameters and parameters.get("reuse_spec"):
-        raise PlanError(
-            f"A spec cannot be reused if spec.{EFFORT} sets the reasoning effort of the model that writes the spec. "
-            f"Omit reuse_spec or spec.{EFFORT}."
-        )
     for role, overrides in overrides_by_role(parameters).items():
         efforts, members = str(overrides.get(EFFORT, "")).split(","), models[role]
         if len(efforts) not in (1, len(members)):
             raise PlanError(
                 f"{role}.{EFFORT} has {len(efforts)} values, but the role {role} has {len(members)} model(s). Write "
                 "one effort for all models of the role, or one effort for each model."
+            )
+
+
+def _check_reused_spec(parameters: Mapping[str, Scalar]) -> None:
+    """Raise PlanError for a sampling of the spec that reused specs do not have.
+
+    Only new orders are checked: recorded plans with such a sampling can still be resumed.
+    """
+    usual = {"spec.temperature": ADVICE_TEMPERATURE}
+    for name in (f"spec.{EFFORT}", "spec.temperature", "spec.top_p") if parameters.get("reuse_spec") else ():
+        if name in parameters and parameters[name] != usual.get(name):
+            raise PlanError(
+                f"A spec cannot be reused if {name} changes how the model writes the spec. koderz reuses only specs "
+                f"that were written at temperature {ADVICE_TEMPERATURE:g} without such changes. Omit reuse_spec or "
+                f"{name}. To continue a recorded benchmark that has both parameters, run: koderz resume BENCHMARK"
             )
 
 

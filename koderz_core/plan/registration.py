@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from random import Random
@@ -15,6 +16,8 @@ from koderz_core.records import Configuration, Plan, Tier
 from koderz_core.records.registrations import Registration, StoppingRule
 from koderz_core.strategies.labels import labels
 
+_BETWEEN = re.compile(r",(?![^()]*\))")
+"""A comma outside parentheses: in a label, commas separate the parameters in parentheses."""
 _RANK: Mapping[Tier, int] = {"local": 0, "small_frontier": 1, "frontier": 2}
 
 
@@ -62,7 +65,7 @@ def order_of_registration(plan: Plan) -> RegistrationOrder | None:
 
 def pair_named(text: str) -> tuple[str, str]:
     """Return the two names in a text such as ``A,B``, the second being the baseline. Raises PlanError."""
-    names = [name.strip() for name in text.split(",")]
+    names = [name.strip() for name in _BETWEEN.split(text)]
     if len(names) != 2 or not all(names):
         raise PlanError(
             f"{text!r} does not name two configurations. Write the configuration and its baseline with a comma between "

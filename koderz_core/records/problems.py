@@ -74,7 +74,7 @@ class PublicProblem:
     function to write: imports and given helper functions. It is run before every candidate program, so a program need
     not repeat it. ``kind`` decides which words a prompt uses and how a reply is read; strategies do not need it.
     ``entry_point``: the function or class that tests use first; ``run`` for a ``program``, whose tests call
-    ``run(input)``, which returns the output. ``names``: further names that a ``module`` must define. ``file``: the name
+    ``run(input)``, which returns the output. ``names``: further names that a program must define. ``file``: the name
     of the file that a ``module`` is. ``given``: the code to start from: the faulty program of a ``repair``, the stub
     of a ``module``. ``files``: the texts of a ``repo`` by path, without its tests; ``editable``: those that may change.
     """

@@ -74,6 +74,8 @@ def _what(of: FilePatch) -> str:
         return "new file"
     if of.new is None:
         return "deleted"
+    if of.copies:
+        return "copied"
     return "" if of.old == of.new else "renamed"
 
 

@@ -47,6 +47,8 @@ class LiveText:
 
         def append(piece: str) -> None:
             nonlocal answer
+            if not piece:  # it only asks whether the call should go on
+                return
             shown = piece.encode("utf-8", "replace").decode()  # lone surrogates, which cannot be shown, become "?"
             answer = replace(answer, text=(answer.text + shown)[-TAIL_CHARACTERS:], at=self._clock())
             with self._guard:

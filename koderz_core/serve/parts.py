@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 
-from koderz_core.errors import KoderzError, RequestError, UnknownNameError
+from koderz_core.errors import KoderzError, RequestError, SandboxError, UnknownNameError
 from koderz_core.grading.grader import Graded
 from koderz_core.records import ProgramRun
 from koderz_core.serve.records import GradeResult, RunCodeRequest, SentProgram
@@ -37,14 +37,20 @@ class Programs:
         self._of_problem = lru_cache(4096)(self._problem)
 
     async def grade(self, client: str, programs: tuple[SentProgram, ...]) -> list[Graded]:
-        """One result per program, in their order. Raises RequestError if a program, its tests or problem is invalid."""
+        """One result per program, in their order.
+
+        Raises RequestError if a program, its tests or problem is invalid; otherwise SandboxError, after which the same
+        request may succeed.
+        """
         results = await self._queue.run(client, [partial(self._grade, client, sent) for sent in programs])
         faults = [(place, error) for place, error in enumerate(results) if isinstance(error, Exception)]
         if bug := next((error for _, error in faults if not isinstance(error, KoderzError)), None):
             raise bug
+        if wrong := [fault for fault in faults if not isinstance(fault[1], SandboxError)]:
+            shown = " ".join(f"programs[{place}]: {error}" for place, error in wrong[:_MOST_SHOWN])
+            raise RequestError(f"{len(wrong)} of {len(programs)} programs cannot be graded. {shown}")
         if faults:
-            shown = " ".join(f"programs[{place}]: {error}" for place, error in faults[:_MOST_SHOWN])
-            raise RequestError(f"{len(faults)} of {len(programs)} programs cannot be graded. {shown}")
+            raise faults[0][1]
         return [result for result in results if isinstance(result, Graded)]
 
     async def run(self, client: str, order: RunCodeRequest) -> ProgramRun:

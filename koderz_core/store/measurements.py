@@ -14,6 +14,12 @@ from koderz_core.store.store import Store
 
 _POSSIBLE = f"not ends_with(b.dataset, '{OF_VARIANT}impossible')"
 """Results on problems with a false test say nothing about a model, and programs that pass it are no examples."""
+_WHOLE = "regexp_replace({benchmark}, '-[0-9]+-of-[0-9]+$', '')"
+"""The id of a benchmark without the end that names a shard, as ``Shard.id_in`` writes it."""
+_OTHER = f"""{_WHOLE.format(benchmark="b.id")} is distinct from (
+        select {_WHOLE.format(benchmark="o.benchmark")} from experiments o where o.id = $experiment
+    )"""  # noqa: S608 (ours)
+"""The shards of a benchmark are not other benchmarks: they run parts of the same configurations."""
 
 
 def measurements(
@@ -23,7 +29,7 @@ def measurements(
 
     Results together with a scripted model count only for scripted models. ``without``: the problems (ids in any
     dataset) of the selection, because their own results would reveal which model solves them. ``experiment``: its
-    benchmark is left out, because which of its experiments have ended is chance.
+    benchmark is left out, with all shards, because which of its experiments have ended is chance.
     """
     with store.latest() as latest:
         excluded = [problem.lower() for problem in without]
@@ -48,7 +54,7 @@ where r.outcome in ('solved', 'unsolved') and f.strategy = $strategy and json_ar
     and {_POSSIBLE}
     and is_scripted(f.models) = is_scripted(f.models -> $role)
     and not list_contains($without::varchar[], lower(r.problem))
-    and r.benchmark is distinct from (select benchmark from experiments where id = $experiment)
+    and {_OTHER}
     and r.cached = 0  -- the results of the original calls count already
     and not {SEARCHED}  -- the web may have held the solutions
 group by all order by model, b.dataset_sha256, r.problem
@@ -60,7 +66,8 @@ LONGEST = 1500  # characters: a longer program would have to be cut, and then is
 def solved(store: Store, asker: Asker, *, scripted: bool) -> list[Solved]:
     """The newest program that solved each problem, except the asker's problem. Raises StoreError.
 
-    Programs of the asker's benchmark are left out: its experiments would depend on each other and on their order.
+    Programs of the asker's benchmark, with all shards, are left out: its experiments would depend on each other and on
+    their order.
     ``scripted``: programs of scripted models, which only scripted models may receive.
     """
     parameters = {"experiment": asker.experiment, "problem": asker.problem, "scripted": scripted, "longest": LONGEST}
@@ -75,7 +82,7 @@ join benchmarks b on b.id = e.benchmark
 join configurations f on f.benchmark = e.benchmark and f.id = e.configuration
 join texts t on t.sha256 = e.code
 where e.outcome = 'solved' and e.problem <> $problem and length(t.text) <= $longest and {_POSSIBLE}
-    and e.benchmark is distinct from (select o.benchmark from experiments o where o.id = $experiment)
+    and {_OTHER}
     and is_scripted(f.models -> '$.coder') = $scripted
 qualify row_number() over (partition by b.dataset, e.problem order by e.finished_at desc, e.id) = 1
 order by b.dataset, e.problem
@@ -113,9 +120,9 @@ order by i."at" desc, i.experiment, i.iteration limit $most
 def recalled(store: Store, asker: Asker, prompt: str, wording: str, temperature: float, limit: int) -> list[Memory]:
     """The newest specs of the asker's first spec model, for version ``prompt`` of the request in this ``wording``.
 
-    ``origin`` is the experiment that wrote it. Left out are specs that were recalled themselves, and those that were
-    cut, were refused or ended with an error. The limit of tokens is not compared, because a complete spec does not
-    depend on it. Raises StoreError.
+    ``origin`` is the experiment that wrote it. Left out are specs that were recalled themselves, those that were
+    written with a ``top_p`` or an effort, and those that were cut, were refused or ended with an error. The limit of
+    tokens is not compared, because a complete spec does not depend on it. Raises StoreError.
     """
     model = next(iter(asker.models.get("spec", ())), None)
     parameters = {
@@ -153,7 +160,8 @@ where n.kind = 'spec_written' and n.origin is null and n.prompt = $prompt and re
     and (f.models ->> '$.spec[0]') = $model
     and exists (
         from calls c where c.experiment = e.id and c.role = 'spec' and c.state = 'finished' and c.finish = 'stop'
-            and (c.sampling ->> 'temperature')::double = $temperature and (c.sampling ->> 'effort') is null
+            and (c.sampling ->> 'temperature')::double = $temperature
+            and (c.sampling ->> 'effort') is null and (c.sampling ->> 'top_p') is null
     )
 order by n."at" desc, n.experiment limit $limit
 """  # noqa: S608 (ours)

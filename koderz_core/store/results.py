@@ -6,7 +6,7 @@ A query is a function of the open index, next to its SQL. A line in ``Results`` 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
 from contextlib import contextmanager
 from copy import copy
 from functools import partial, wraps
@@ -86,11 +86,14 @@ class Results:
         store: Store,
         forecast: Forecast,
         clock: Callable[[], float] = time.time,
-        compared: Mapping[str, Callable[[str | None], DataFrame]] | None = None,
+        compared: Callable[[str, str | None], DataFrame] | None = None,
     ) -> None:
-        """``clock``: seconds since 1970. ``compared``: the tables of statistics, each of one benchmark."""
+        """``clock``: seconds since 1970. ``compared``: returns the table of statistics of that name of one benchmark.
+
+        ``compared`` raises UnknownNameError for another table; None: there are no tables of statistics.
+        """
         self.store = store
-        self._compared = compared or {}
+        self._compared = compared
         self._forecast, self._clock = forecast, clock
         self.faults: tuple[str, ...] = ()
         self._cache, self._live = ExperimentCache(), LiveTail(store.journals_dir)
@@ -208,15 +211,13 @@ class Results:
     def frame(self, table: str = "experiments", benchmark: str | None = None) -> DataFrame:
         """Return a table of ``koderz export`` as a pandas data frame.
 
-        ``experiments``, ``iterations``, ``calls`` and ``labels`` hold recorded rows; ``comparison`` and ``pairs`` hold
-        statistics of configurations. ``benchmark``: its id, the start of its id or its name. None: all benchmarks; for
-        statistics the newest. Raises UnknownNameError, UsageError.
+        ``experiments``, ``iterations``, ``calls`` and ``labels`` hold recorded rows; the other tables hold statistics
+        of configurations. ``benchmark``: its id, the start of its id or its name. None: all benchmarks; for statistics
+        the newest. Raises UnknownNameError, UsageError.
         """
         chosen = self.benchmark(self.find(benchmark)).id if benchmark else None
-        if table in self._compared:
-            return self._compared[table](chosen)
-        if table not in FRAMES:
-            raise UnknownNameError("table", table, (*FRAMES, *self._compared))
+        if self._compared and table not in FRAMES:
+            return self._compared(table, chosen)
         with self.tables() as tables:
             return tables.frame(Part(table, [chosen] if chosen else None))
 

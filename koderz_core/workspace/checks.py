@@ -75,11 +75,12 @@ class Checks:
         limited = replace(problem.tests, seconds=seconds)
         return Check(replace(problem, tests=limited), Split(limited, limited), self._grader)
 
-    def _of_problem(self, dataset: str, name: str) -> Check:
+    def _of_problem(self, dataset: str, name: str | int) -> Check:
         """Return the check of all tests of a problem, named by its id or the number at its end.
 
         Raises UnknownNameError, DataError, SandboxError.
         """
+        name = str(name)  # the ids in some published datasets, such as MBPP, are numbers
         problems = self._problems(dataset)
         ends = (problem for key, problem in problems.items() if key.rpartition("/")[2] == name)
         problem = problems.get(name) or next(ends, None)

@@ -107,7 +107,7 @@ class Exports:
             return tables.excerpt(_part(order), limit)
 
     def frame(self, table: str, benchmark: str | None) -> DataFrame:
-        """Return ``comparison`` or ``pairs`` of a benchmark, None: of the newest one. Raises as ``resolve``."""
+        """Return a table in ``COMPARED`` of a benchmark, None: of the newest one. Raises as ``resolve``."""
         return self._rows(self.resolve(ExportOrder(table, of=(benchmark,) if benchmark else ())), None)
 
     def report(self, of: Sequence[str] = (), *, same_problems: bool = False) -> Report:

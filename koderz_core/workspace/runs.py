@@ -82,8 +82,10 @@ class Runs:
     def run(self, plan: Plan, concurrency: int | None = None) -> BenchmarkResult:
         """Run a plan to its end, and return its result. Finished experiments do not run again. Raises as ``runner``.
 
-        An experiment that a provider or a budget ended raises nothing: its outcome is ``error`` or ``cancelled``.
+        An experiment that a provider or a budget ended raises nothing: its outcome is ``error`` or ``cancelled``. The
+        budget is that of ``under_last_budget``.
         """
+        plan = self.under_last_budget(plan)
         with self.runner(plan) as runner:
             runner.start(concurrency or default_concurrency(plan))
             runner.wait()

@@ -88,9 +88,8 @@ class Workspace:
         self.guard = RLock()  # guards the creation of services, and _closed
         self._closed = False
         self.settings = settings
-        compared = {table: partial(self._compared, table) for table in ("comparison", "pairs")}
         store = Store(settings.store_path, settings.journals_dir)
-        self.results = Results(store, seconds_left, compared=compared)
+        self.results = Results(store, seconds_left, compared=self._compared)
         self.names = Names(self.results)
 
     @part

@@ -12,8 +12,9 @@ import pytest
 
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.config import load_settings
-from koderz_core.events import BenchmarkOpened, Entry
+from koderz_core.events import AllowanceSet, BenchmarkOpened, Entry
 from koderz_core.journal import Journal
+from koderz_core.records import Allowance
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store
 
@@ -55,6 +56,20 @@ def test_what_another_process_may_take_is_changed_obeyed_and_told(koderz: Any, r
     assert "budget $5.00 → $2.50, concurrency 1 → 2 (process" in koderz("analyze", running).out
     (told,) = koderz("analyze", running, "--json").json["changes"]
     assert (told["before"], told["after"]) == ({"usd": 5.0, "concurrency": 1}, {"usd": 2.5, "concurrency": 2})
+
+
+def test_a_plan_is_shown_with_the_budget_that_was_changed_during_the_run(koderz: Any, results: Results) -> None:
+    pair = ("--configuration", "direct coder=scripted/weak", "--configuration", "direct coder=scripted/strong")
+    order = ("benchmark", *pair, "--problems", "0:1", "--register", "--max-cost", "5")
+    planned = koderz(*order, "--plan-only", "--json").json["registration"]
+    koderz(*order)
+    (row,) = results.benchmarks()
+    journal = Journal(load_settings().journals_dir / f"{row.id}.jsonl")
+    journal.append(Entry(time.time(), AllowanceSet(Allowance(20.0, 1), 1, Allowance(5.0, 1))))
+    journal.close()
+    said = koderz(*order, "--plan-only", "--json")
+    assert said.json["registration"] == planned  # its hash is the published one
+    assert "The budget was changed to $20.00 while the benchmark was running." in said.err
 
 
 def test_what_nobody_runs_or_nothing_is_said_of_cannot_be_changed(koderz: Any, results: Results) -> None:

@@ -63,6 +63,14 @@ def test_results_can_be_narrowed_to_a_problem_and_to_successes(koderz: Any) -> N
     assert {row["outcome"] for row in koderz("results", "--success-only", "--json").json} == {"solved"}
 
 
+def test_a_list_of_experiments_says_that_its_limit_leaves_some_out(koderz: Any) -> None:
+    koderz("benchmark", "--problems", "0:3", "--coder", "scripted/strong")
+    lists = [koderz("results", "--experiments", "--limit", limit).out for limit in (2, 3, 0)]
+    assert [said.count("exp_") for said in lists] == [2, 3, 3]
+    assert ["… and more lines (--limit 0 shows all)" in said for said in lists] == [True, False, False]
+    assert len(koderz("results", "--experiments", "--limit", "2", "--json").json) == 2
+
+
 def test_results_of_nothing_say_how_to_begin(koderz: Any) -> None:
     assert "koderz quickstart" in koderz("results").out
 

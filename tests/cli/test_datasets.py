@@ -67,6 +67,8 @@ def test_every_fault_of_a_file_is_named_and_hostile_text_is_harmless(koderz: Any
     assert (said.code, len(said.out.splitlines()), "\x1b" in said.out) == (3, 3, False)
     assert [line[:11] for line in said.out.splitlines()] == ["my.jsonl:1:", "my.jsonl:2:", "my.jsonl:3:"]
     assert "field atol: should be a valid number" in said.out
+    as_json = koderz("list-problems", "--file", file, "--json")
+    assert (as_json.code, as_json.out, as_json.err) == (3, "", said.out)
 
 
 def test_a_sound_file_is_listed_and_its_solutions_are_run(koderz: Any, tmp_path: Path) -> None:

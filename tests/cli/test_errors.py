@@ -103,9 +103,11 @@ def test_text_that_a_terminal_would_obey_is_made_harmless_in_errors(koderz: Any)
     assert "\x1b" not in said.err
 
 
-def test_a_reader_that_leaves_is_no_bug(koderz: Any) -> None:
+@pytest.mark.parametrize("words", ["results", "results --json", "export --out -", "--help"])
+def test_a_reader_that_leaves_is_no_bug(koderz: Any, words: str) -> None:
     koderz(*SMALL, "scripted/weak")
-    command = f"{shlex.quote(sys.executable)} -c 'from koderz_core.cli import main; main()' results | true"
+    python = f"env -u PYTHONUNBUFFERED {shlex.quote(sys.executable)}"
+    command = f"{python} -c 'from koderz_core.cli import main; main()' {words} | true"
     ended = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
 

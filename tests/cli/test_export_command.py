@@ -5,7 +5,10 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,7 @@ import pytest
 from koderz_core import open_workspace
 from koderz_core.report.export_request import ExportOrder
 
+FULL = Path("/dev/full")
 ORDER = ("benchmark", "--problems", "0:2", "--strategy", "direct", "--coder", "scripted/strong,scripted/never")
 
 
@@ -76,6 +80,17 @@ def test_the_command_that_the_page_shows_writes_the_same_file(koderz) -> None:
 
 def test_parquet_is_not_poured_into_a_terminal(koderz) -> None:
     assert koderz("export", "--format", "parquet", "--out", "-").code == 2
+
+
+@pytest.mark.skipif(not FULL.exists(), reason="only Linux has this device")
+@pytest.mark.parametrize("words", [("export", "--out", "-"), ("results",)])
+def test_output_to_a_full_disk_is_an_error_with_a_message(words: tuple[str, ...]) -> None:
+    command = [sys.executable, "-c", "from koderz_core.cli import main; main()", *words]
+    buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+    with FULL.open("wb") as full:
+        ended = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, env=buffered, check=False)
+    assert (ended.returncode, "the free space on its disk" in ended.stderr) == (3, True)
+    assert "Exception ignored" not in ended.stderr
 
 
 def test_a_citation_is_a_file_for_bibtex(koderz) -> None:

@@ -82,6 +82,9 @@ def test_what_cannot_be_labelled_or_found_is_named(koderz, experiments) -> None:
     benchmark = koderz("results", "--json").json[0]["benchmark"]
     assert "is a benchmark" in koderz("label", benchmark, "x").err
     assert koderz("label", "exp_nothing", "x").code == 2
+    for words in (("--note", "x"), ("--note", ""), ("--remove", "x")):
+        said = koderz("label", *words)
+        assert (said.code, "--note and --remove need an experiment." in said.err) == (2, True)
     koderz("label", experiments[0], "wrong test")
     assert "Did you mean: wrong test" in koderz("results", "--label", "wrong tests").err
     assert "Known: wrong test" in koderz("label", experiments[0], "--remove", "b").err

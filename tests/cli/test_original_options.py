@@ -86,3 +86,8 @@ def test_frontier_costs_are_shown_for_a_problem_and_pruned_only_if_confirmed(kod
 
 def test_confirm_alone_is_refused(koderz: Any) -> None:
     assert koderz("frontier-costs", "--confirm").code == 2
+
+
+def test_pruning_prints_no_json(koderz: Any) -> None:
+    said = koderz("frontier-costs", "--prune-days", "0", "--json")
+    assert (said.code, said.out, "Omit one of these two options." in said.err) == (2, "", True)

@@ -7,6 +7,7 @@ import os
 import pty
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from importlib.util import find_spec
@@ -17,6 +18,10 @@ from loopback import listening
 
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
+from koderz_core.events import AllowanceSet, Entry
+from koderz_core.journal import Journal
+from koderz_core.records import Allowance
+from koderz_core.runner.header import recorded_plan
 
 
 class Ollama(BaseHTTPRequestHandler):
@@ -75,6 +80,18 @@ def test_a_second_quickstart_retries_what_ended_with_an_error(koderz: Any, monke
     again = koderz("quickstart", "--no-ui", "--quiet")
     assert (again.code, "--retry-errors" in again.err) == (0, False)
     assert {row["outcome"] for row in koderz("results", "--experiments", "--json").json} <= {"solved", "unsolved"}
+
+
+@pytest.mark.usefixtures("ollama")
+def test_a_second_quickstart_keeps_the_budget_that_was_set_during_the_first(koderz: Any) -> None:
+    assert koderz("quickstart", "--no-ui", "--quiet").code == 0
+    (path,) = load_settings().journals_dir.glob("*.jsonl")
+    journal = Journal(path)
+    journal.append(Entry(time.time(), AllowanceSet(Allowance(5.0, 1), 1, Allowance(None, 1))))
+    journal.close()
+    again = koderz("quickstart", "--no-ui", "--quiet")
+    assert (again.code, "The budget was changed to $5.00" in again.err) == (0, True)
+    assert recorded_plan(path).budget.usd == 5.0
 
 
 @pytest.mark.usefixtures("ollama")

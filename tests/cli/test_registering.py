@@ -128,6 +128,15 @@ def test_other_pairs_are_exploratory(koderz: Any) -> None:
     assert sorted(pair["registered"] for pair in pairs) == ["exploratory", "primary"]
 
 
+def test_the_primary_comparison_is_named_by_labels_with_several_parameters(koderz: Any) -> None:
+    names = [f"repair SCRIPTED weak (gate=examples, max_iterations={most})" for most in (3, 5)]
+    grid = [f"repair coder=scripted/weak gate=examples max_iterations={most}" for most in (3, 5)]
+    options = (*(word for made in grid for word in ("--configuration", made)), "--problems", "0:2", "--plan-only")
+    said = koderz("benchmark", *options, "--register", "--primary", ",".join(reversed(names)))
+    assert said.code == 0, said.err
+    assert f"whether {names[1]} matches {names[0]} within" in said.out
+
+
 def test_a_pilot_and_options_without_the_switch_are_refused(koderz: Any) -> None:
     assert "cannot be combined" in registered(koderz, "--pilot", "1").err
     assert "--margin: these options need --register" in koderz(*SMALL, "--margin", "5").err

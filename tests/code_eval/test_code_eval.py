@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from koderz_core import code_eval
-from koderz_core.errors import DataError, UsageError
+from koderz_core.errors import DataError, UnknownNameError, UsageError
 from koderz_core.grading.grader import Graded, Sample, as_program
 from koderz_core.grading.testsets import no_program
 from koderz_core.workspace import leave
@@ -31,6 +31,24 @@ def test_the_metric_gives_what_code_eval_gives_in_its_own_example() -> None:
     assert [number for number, _ in results[0]] == [0, 1]
     assert results[0][1][1] == {"task_id": 0, "passed": True, "result": "passed", "completion_id": 1}
     assert results[0][0][1]["result"].startswith("failed: ")
+
+
+@pytest.mark.parametrize(
+    "tests",
+    [
+        "assert add(1, 2) == 3\nassert sub(3, 1) == 2",
+        "def check(candidate):\n    assert candidate(1, 2) == 3\n    assert sub(3, 1) == 2\n\ncheck(add)",
+    ],
+)
+def test_tests_may_use_several_names_of_a_program(tests: str) -> None:
+    right = f"{RIGHT}\ndef sub(a, b): return a - b"
+    candidates = [right, right.replace("a - b", "b - a"), RIGHT]
+    assert code_eval.compute(references=[tests], predictions=[candidates], k=[1])[0] == {"pass@1": pytest.approx(1 / 3)}
+
+
+def test_a_program_need_not_define_names_that_tests_import_with_a_star() -> None:
+    tests = f"from math import *\n{CHECK.replace('== 5', '== sqrt(25)')}"
+    assert code_eval.compute(references=[tests], predictions=[[RIGHT]], k=[1])[0] == {"pass@1": 1.0}
 
 
 def test_pass_at_k_is_given_for_each_k_that_every_task_has_enough_candidates_for() -> None:
@@ -80,3 +98,10 @@ def test_a_reward_for_a_dataset_reads_the_ids_of_problems() -> None:
     assert reward(["    return number % 1.0\n", "    return 0\n"], id=["HumanEval/2"] * 2) == [1.0, 0.0]
     with pytest.raises(UsageError, match="no column 'id'"):
         reward(["x"], task_id=["HumanEval/2"])
+
+
+def test_a_reward_for_a_dataset_reads_ids_that_are_numbers_as_those_of_mbpp() -> None:
+    reward = code_eval.reward_for("humaneval", column="id")
+    assert reward(["    return number % 1.0\n", "    return 0\n"], id=[2, 2]) == [1.0, 0.0]
+    with pytest.raises(UnknownNameError, match="Unknown problem: '999'"):
+        reward(["x"], id=[999])

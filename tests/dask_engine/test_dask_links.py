@@ -17,10 +17,11 @@ import pytest
 
 pytest.importorskip("distributed")
 
+from koderz_core import egress
 from koderz_core.config import Settings, load_settings
 from koderz_core.dask_engine import link as links
 from koderz_core.dask_engine.link import Entrance, Link, connect
-from koderz_core.dask_engine.messages import Answered, AskStep, begin, fault_of
+from koderz_core.dask_engine.messages import Answered, AskMemories, AskStep, begin, fault_of
 from koderz_core.dask_engine.owner import Owner, Site
 from koderz_core.dask_engine.performance import Performance, Turn
 from koderz_core.dask_engine.proxies import Asking, RemoteSlot
@@ -28,10 +29,10 @@ from koderz_core.dask_engine.worker import Joining, WorkerSite
 from koderz_core.datasets import load
 from koderz_core.errors import Cancelled
 from koderz_core.grading.testsets import Split, TestPolicy, split
-from koderz_core.records import Configuration, DatasetOrigin, Experiment
+from koderz_core.records import Asker, Configuration, DatasetOrigin, Experiment, Memory, Query
 from koderz_core.runner.experiment import Task
 from koderz_core.runner.history import Tape
-from koderz_core.runner.recorder import Voice
+from koderz_core.runner.recorder import NO_KEYS, Voice
 from koderz_core.runner.scheduler import Scheduler
 from koderz_core.workspace.engines import _write_workers, experiments_by_worker, workers_file
 
@@ -115,6 +116,21 @@ def test_a_worker_on_the_owners_machine_gets_divided_tests_once_and_another_mach
         for run in (1, 2):
             owner._start(site, run, performance)
     assert got == [(True, True), (False, False), (True, False), (False, False)]
+    owner.close()
+
+
+def test_a_search_for_an_experiment_of_a_worker_is_logged_with_its_benchmark(settings: Settings) -> None:
+    problem, owner = load("humaneval", settings).problems[0], Owner(None, Scheduler(), HERE, KEY)  # type: ignore[arg-type]
+    task = Task(Experiment("e", "c", problem.id, 0, 1), Configuration("direct", {}), problem, ORIGIN, Tape())
+    parts = SimpleNamespace(
+        benchmark="bench_1", redact=NO_KEYS, recall=lambda *_: [Memory(egress.BENCHMARK.get(), "web", {})]
+    )
+    performance = Performance(task, parts, None, SimpleNamespace(paused_seconds=0.0))  # type: ignore[arg-type]
+    answers: SimpleQueue[Answered] = SimpleQueue()
+    site = Site("w", "h", SimpleNamespace(send=answers.put))  # type: ignore[arg-type]
+    question = AskMemories(1, 1, Query("web"), Asker("e", problem.id, ORIGIN, {}))
+    owner._take_of(site, performance, Turn(site.link, 1, None), question)  # type: ignore[arg-type]
+    assert [memory.text for memory in answers.get(timeout=10).memories] == ["bench_1"]
     owner.close()
 
 

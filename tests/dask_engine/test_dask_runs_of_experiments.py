@@ -15,7 +15,7 @@ from koderz_core.dask_engine.link import Link
 from koderz_core.dask_engine.messages import Completed
 from koderz_core.dask_engine.performance import Performance, Turn, WorkerLostError
 from koderz_core.datasets import load
-from koderz_core.events import CallFinished, CallStarted, CodeTested
+from koderz_core.events import CallFinished, CallStarted, CodeTested, ExperimentFinished
 from koderz_core.journal import Journal, read_all
 from koderz_core.records import (
     Completion,
@@ -30,7 +30,7 @@ from koderz_core.records import (
     Verdict,
 )
 from koderz_core.runner.dependencies import Dependencies
-from koderz_core.runner.experiment import Task
+from koderz_core.runner.experiment import Task, without_result
 from koderz_core.runner.history import Tape
 from koderz_core.runner.recorder import Recorder, Voice
 from koderz_core.runner.scheduler import Scheduler, Slot
@@ -91,6 +91,18 @@ def test_a_new_run_starts_with_the_answers_of_the_earlier_one(performance: Perfo
     assert tape.answer(1, "hash", Completion) == ANSWER
     assert tape.attempts == {1: 1, 2: 1}
     assert tape.answer(2, "hash", Completion) is None
+
+
+def test_an_experiment_without_a_worker_ends_with_the_time_of_its_recorded_calls(performance: Performance) -> None:
+    turn, _ = new_run(performance, 1)
+    turn.voice.say(STARTED, 1)
+    turn.voice.say(finished(turn), 1)
+    performance.lose(turn)
+    assert performance.ended(without_result("cancelled")).seconds == 0.5
+    performance.give_up(without_result("error", "its workers were lost"))
+    end = performance.outcome.get(timeout=10)
+    assert isinstance(end, ExperimentFinished)
+    assert (end.outcome, end.seconds) == ("error", 0.5)
 
 
 def test_an_answer_that_arrived_before_its_worker_was_lost_is_recorded_before_the_next_run(

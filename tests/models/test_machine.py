@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from queue import SimpleQueue
+from threading import Event
 
 import pytest
 from chat_server import REQUEST, serving_chat
@@ -11,12 +14,12 @@ from hypothesis import strategies as st
 from scripted_server import QWEN, ollama_says
 
 from koderz_core.config import load_settings
-from koderz_core.errors import ModelError
+from koderz_core.errors import Cancelled, ModelError
 from koderz_core.models.machine import Machine, MeteredModel, Share
 from koderz_core.models.open_models import OpenModels
 from koderz_core.models.scripted import ScriptedModel
 from koderz_core.protocols import OnText
-from koderz_core.records import Completion, Request, Usage
+from koderz_core.records import Completion, Request, Sampling, Usage
 
 Calls = list[tuple[int, int]]  # when each began and how long it took
 
@@ -75,6 +78,34 @@ def test_a_call_that_waits_for_its_turn_has_no_share_of_what_others_do_meanwhile
     with ThreadPoolExecutor(4) as threads:
         shares = [completion.usage.machine_seconds or 9 for completion in threads.map(model.complete, [REQUEST] * 4)]
     assert all(0.1 <= seconds < 0.2 for seconds in shares)
+
+
+def test_a_call_that_was_stopped_while_it_waited_for_its_turn_is_not_sent() -> None:
+    sent, stopped = SimpleQueue[int](), Event()
+
+    class Busy:
+        id = "embedded/a"
+
+        def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+            sent.put(request.seed)
+            assert stopped.wait(10)
+            return Completion("one", "stop", Usage(), 0.0, Sampling())
+
+        def close(self) -> None: ...
+
+    def check(_piece: str) -> None:
+        if stopped.is_set():
+            raise Cancelled("stopped")
+
+    model = MeteredModel(Busy(), Machine(), one_by_one=True)
+    with ThreadPoolExecutor(2) as threads:
+        first = threads.submit(model.complete, replace(REQUEST, seed=1), check)
+        assert sent.get(timeout=10) == 1
+        second = threads.submit(model.complete, replace(REQUEST, seed=2), check)
+        stopped.set()
+        assert first.result(10).text == "one"
+        assert isinstance(second.exception(10), Cancelled)
+    assert sent.empty()
 
 
 def test_the_error_of_a_call_that_failed_tells_its_share() -> None:

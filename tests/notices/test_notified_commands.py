@@ -17,6 +17,7 @@ from typing import Any
 import pytest
 
 from koderz_core.notices.commands import run_command
+from koderz_core.notices.messages import last_lines
 
 FLAG = "import sys; from koderz_core.notices.commands import run_command; sys.exit(run_command(sys.argv[1:]).code)"
 IN_TERMINAL = f"import fcntl, termios; fcntl.ioctl(0, termios.TIOCSCTTY, 0); {FLAG}"
@@ -80,6 +81,14 @@ def test_a_line_whose_beginning_is_lost_is_not_kept(capfd: pytest.CaptureFixture
     ended = run_command([sys.executable, "-c", "print('MARKED' * 5000); print('last')"])
     assert ended.tail == "last\n"
     assert len(capfd.readouterr().out) == 30006
+
+
+@pytest.mark.usefixtures("capfd")
+def test_a_progress_bar_that_is_longer_than_what_is_kept_is_shown_in_its_last_state() -> None:
+    script = r"print(*(f'\r{n:05} of 1999 MARKED' for n in range(2000)), sep='')"
+    ended = run_command([sys.executable, "-c", script])
+    assert last_lines(ended.tail) == ("01999 of 1999 MARKED",)
+    assert {len(state) for state in ended.tail.rstrip("\n").split("\r")} == {len("01999 of 1999 MARKED")}
 
 
 def test_what_the_command_left_behind_is_not_waited_for() -> None:

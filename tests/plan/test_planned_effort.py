@@ -62,6 +62,17 @@ def test_an_effort_that_would_be_ignored_is_refused(settings: Settings, text: st
         planned(settings, text)
 
 
+@pytest.mark.parametrize("sampling", ["spec.temperature=0.8", "spec.top_p=0.5"])
+def test_a_spec_is_not_reused_in_a_configuration_that_writes_specs_in_another_way(
+    settings: Settings, sampling: str
+) -> None:
+    text = "supervised coder=gpt-4o spec=gpt-4o"
+    assert planned(settings, f"{text} {sampling}")
+    with pytest.raises(PlanError, match="Omit reuse_spec or " + sampling.partition("=")[0].replace(".", "[.]")):
+        planned(settings, f"{text} {sampling} reuse_spec=true")
+    assert planned(settings, f"{text} spec.temperature=0 reuse_spec=true").parameters["reuse_spec"] is True
+
+
 def test_an_unknown_role_has_no_effort(settings: Settings) -> None:
     with pytest.raises(UnknownNameError):
         configuration(Wanted("direct", {"coder": "o3"}, {"judge.effort": "low"}), settings)

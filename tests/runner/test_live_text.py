@@ -27,8 +27,10 @@ def test_only_the_end_of_a_long_text_is_kept() -> None:
 def test_experiments_are_heard_apart() -> None:
     live = LiveText()
     with live.showing("exp_1", "coder", "m") as append:
-        with live.showing("exp_2", "reviewer", "n"):
+        with live.showing("exp_2", "reviewer", "n") as ask:
             append("a")
+            ask("")
+            assert live.heard_at(["exp_2"]) is None  # no text has arrived
         assert live.of("exp_1") == LiveAnswer("coder", "m", "a")
         assert live.of("exp_2") is None
 

@@ -138,6 +138,24 @@ def test_tests_that_need_other_values_run_beside_the_program_and_say_so(test):
     assert (verdict.marks, verdict.shared) == ("PF", True)
 
 
+POINT = "class Point:\n    def __init__(self, n): self.n = n\n    def __eq__(self, other): return self.n == other.n\n"
+
+
+def test_tests_that_compare_objects_of_the_program_run_beside_it():
+    right, tests = f"{POINT}def double(x): return Point(x)", checks("assert [candidate(2)] == [Point(2)]")
+    for code, marks in ((right, "P"), (right.replace("Point(x)", "Point(x + 1)"), "F")):
+        verdict = judged(code, tests, canonical=right)
+        assert (verdict.marks, verdict.shared) == (marks, True)
+
+
+@pytest.mark.parametrize("canonical", ["", "def double(x): return 2 * x"])
+def test_objects_that_only_the_program_returns_stay_outside_of_its_tests(canonical):
+    code = "class Liar:\n    __eq__ = lambda *_: True\ndef double(x): return Liar()"
+    tests = checks("assert candidate(1) == candidate(1)", "assert candidate(2) == 4")
+    verdict = judged(code, tests, canonical=canonical)
+    assert (verdict.marks, verdict.shared) == ("FF", False)
+
+
 @pytest.mark.parametrize(
     "code",
     [
@@ -161,6 +179,9 @@ def test_a_program_that_ends_beside_its_tests_does_not_pass(code, quick):
         "[1]",
         "{'marks': 'P', 'failures': [], 'error': 'odd', 'message': 1, 'test_seconds': 'x', 'completed': True}",
         "{'marks': 'P', 'failures': [[9, '', '', '', '']], 'error': None, 'message': '', 'test_seconds': []}",
+        "{'marks': 'P', 'failures': [], 'error': None, 'message': '', 'test_seconds': [0.0] * 9, 'completed': True}",
+        "{'marks': 'F', 'failures': [], 'error': None, 'message': '', 'test_seconds': ['nan'], 'completed': True}",
+        "{'marks': 'F', 'failures': [], 'error': None, 'message': '', 'test_seconds': ['inf'], 'completed': True}",
     ],
 )
 def test_a_report_is_believed_only_as_far_as_it_could_be_true(report):

@@ -266,6 +266,26 @@ def test_large_values_cross_as_a_digest_with_an_excerpt() -> None:
     assert wrong.failures[0].actual.startswith("[0, 1, 2, 3")  # type: ignore[union-attr]  # it has one
 
 
+@pytest.mark.parametrize(
+    ("assertion", "right", "wrong"),
+    [
+        ("assert not ('bad' in seen())", "'x' * 30000", "'bad' + 'x' * 30000"),
+        ("assert not (seen() != 'x' * 30000)", "'x' * 30000", "'bad' + 'x' * 30000"),
+        ("self.assertFalse('bad' in seen())", "'x'", "'bad' + 'x' * 30000"),
+        ("self.assertNotRegex(seen(), 'bad')", "'x' * 30000", "'bad' + 'x' * 30000"),
+        ("self.assertNotRegex(seen(), 'bad')", "'x'", "'bad' + 'x' * 30000"),
+    ],
+)
+def test_the_digest_of_a_large_value_shows_nothing_but_equality(assertion: str, right: str, wrong: str) -> None:
+    suite = suite_of(assertion, program(right))
+    assert [suite.judge(program(value)).marks for value in (right, wrong)] == ["P", "F"]
+
+
+def test_a_large_value_is_not_none_and_differs_from_a_small_one() -> None:
+    suite = suite_of("assert not (seen() is None) and seen() != 'a'", program("'b'"))
+    assert [suite.judge(program(value)).marks for value in ("'x' * 30000", "None", "'a'")] == ["P", "F", "F"]
+
+
 PLAIN = st.recursive(
     st.none()
     | st.booleans()

@@ -11,9 +11,11 @@ from observed import HEAD, PATH, Suite, reported, reports, test_of
 from koderz_core.sandbox.inside import observe
 from koderz_core.sandbox.repository.correct import correct_of
 from koderz_core.sandbox.repository.instrument import instrument
-from koderz_core.sandbox.repository.reports import Transcript
+from koderz_core.sandbox.repository.reports import Transcript, transcript_of
+from koderz_core.sandbox.repository.sites import Site, finding
 from koderz_core.sandbox.repository.states import State
 from koderz_core.sandbox.repository.verdicts import Profile, marks
+from koderz_core.sandbox.repository.workspace import Run
 
 TRUTHS = ("assert seen(1)", "assert not seen(0)", "assert seen(2)", "assert seen(3) is not None")
 CORRECT = "def seen(x): return x\n"
@@ -261,3 +263,32 @@ def test_nothing_is_learned_from_a_run_that_was_stopped() -> None:
     stopped = Transcript(finished=False, stopped="timeout", seconds=60.0)
     found = correct_of(state, [f"{PATH}::test_it"], lambda *_: stopped, random.Random(1))
     assert found.broken == {f"{PATH}::test_it": "the tests were stopped after 60 s"}
+
+
+def test_no_pattern_is_searched_in_a_text_that_is_longer_than_an_honest_one() -> None:
+    """The time of a search is quadratic in the length of the text, and nothing can stop it."""
+    site = Site("place", "test", "raises", "", "raises", expected=("ValueError",), pattern="expected .* got")
+    found = [finding(site, [["builtins.ValueError"], f"expected {'x' * length} got"]) for length in (4000, 20_000)]
+    assert [each.right for each in found] == [True, False]
+
+
+def test_a_digest_beside_a_literal_that_has_none_is_not_right() -> None:
+    site = Site("place", "test", "value", "", "==", expected=range(3))
+    assert not finding(site, [{"digest": ["0", "[0, 1, 2]"]}]).right
+
+
+@pytest.mark.parametrize("stated", [float("nan"), float("inf"), -1, -0.5, 10**400, 1e9])
+def test_a_time_that_no_test_takes_counts_as_zero(stated: float) -> None:
+    run = Run((["start", "t"], ["phase", "t", "setup", "passed", 0.5], ["phase", "t", "call", "passed", stated]),
+              finished=True, stopped="", seconds=1.0)  # fmt: skip
+    report = transcript_of(run).tests["t"]
+    assert (report.seconds, report.phases) == (0.5, [("setup", "passed"), ("call", "passed")])
+
+
+@pytest.mark.parametrize("record", [["internal"], ["raised", "file.py", "exception"], ["raised", "t", "exception"]])
+def test_texts_of_errors_are_cut_and_can_be_encoded(record: list[object]) -> None:
+    text = "\ud800" + "a" * 1_000_000
+    run = Run((["start", "t"], [*record, text, *[""] * (len(record) > 1)]), finished=True, stopped="", seconds=1.0)
+    found = transcript_of(run)
+    message = found.message or found.tests["t"].message
+    assert 0 < len(message.encode()) < 2000

@@ -107,6 +107,20 @@ def test_marks_are_in_the_order_of_the_ids(boxed: RepositoryJudge) -> None:
     assert boxed.check(PROBLEM, "", tests).marks == "PFPF"
 
 
+def test_tests_that_need_other_tests_cannot_be_judged_without_them(boxed: RepositoryJudge) -> None:
+    """Otherwise, a part of the tests would fail every patch."""
+    made, kept = "def test_total():\n", "def test_total_of_one():\n"
+    text = FILES["tests/test_shelf.py"].decode().replace(made, f"{made}    kept.append(1)\n")
+    text = "kept = []\n" + text.replace(kept, f"{kept}    assert kept\n")
+    problem = of_tree({**FILES, "tests/test_shelf.py": text.encode()})
+    for _ in range(2):
+        with pytest.raises(DataError, match=r"cannot be divided: .*::test_total_of_one fails without the other"):
+            boxed.check(problem, GOLD, TestSet(ids=FAILING[1:]))
+    assert boxed.check(problem, GOLD, problem.tests).marks == ALL
+    assert boxed.check(problem, GOLD, TestSet(ids=FAILING)).passed
+    assert boxed.check(problem, "", TestSet(ids=FAILING[:1])).marks == "F"
+
+
 def test_tests_and_settings_stay_as_published(boxed: RepositoryJudge) -> None:
     others = {"tests/conftest.py": "import os\nos._exit(0)\n", "tests/test_shelf.py": "def test_total(): pass\n"}
     found = verdict(boxed, patch(BROKEN, **others))

@@ -17,9 +17,12 @@ from sample import thinned
 from served import ADDING, Served, serving
 
 from koderz_core import open_workspace
+from koderz_core.errors import SandboxError
 from koderz_core.events import AllowanceSet, Entry
+from koderz_core.grading.grader import Grader, TestKind
+from koderz_core.grading.testsets import Split
 from koderz_core.journal import Journal
-from koderz_core.records import Allowance
+from koderz_core.records import Allowance, Problem
 from koderz_core.serve.connection import MOST_HEAD_BYTES
 from koderz_core.serve.parts import Limits
 
@@ -155,6 +158,25 @@ def test_a_bug_is_logged_and_its_answer_has_no_details(
     assert answer.status == 500
     assert "ZeroDivisionError" not in answer.text
     assert "ZeroDivisionError" in caplog.text
+
+
+def test_after_a_failure_of_the_sandbox_the_same_request_may_be_sent_again(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tests_of, failures = Grader.tests_of, [SandboxError("The worker was lost.")] * 2
+
+    def failing(self: Grader, problem: Problem, tests: TestKind) -> Split:
+        if failures:
+            raise failures.pop()
+        return tests_of(self, problem, tests)
+
+    monkeypatch.setattr(Grader, "tests_of", failing)
+    program = {"dataset": "humaneval", "problem": "HumanEval/2", "completion": "    return number % 1.0\n"}
+    wrong = served.post("/v1/grade", {"programs": [program, program | {"problem": "HumanEval/999"}]})
+    assert (wrong.status, "1 of 2 programs cannot be graded. programs[1]: " in wrong.json["error"]) == (422, True)
+    failed = served.post("/v1/grade", {"programs": [ADDING, program]})
+    assert (failed.status, failed.json["error"]) == (503, "The worker was lost.")
+    assert [result["passed"] for result in served.grade(ADDING, program)] == [True, True]
 
 
 def test_the_openapi_document_describes_the_records_that_check_requests(served: Served) -> None:

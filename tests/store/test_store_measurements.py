@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from koderz_core.store.measurements import measurements
+from koderz_core.records import Asker
+from koderz_core.store.measurements import measurements, solved
 
 REAL, SCRIPT = "ollama/it", "scripted/weak"
 
@@ -29,3 +30,20 @@ def test_results_with_web_searches_do_not_count(store, write, plan):
     for experiment in journal.plan.experiments():
         journal.tell(experiment)
     assert measurements(store, configuration.strategy, "coder", ()) == []
+
+
+def test_what_another_shard_of_the_same_benchmark_did_counts_neither_as_an_example_nor_for_a_selection(
+    store, write, plan
+):
+    study, other = (replace(plan, name=name) for name in ("study", "other"))
+    done = write(study.part(1, 2))
+    for experiment in done.plan.experiments():
+        done.tell(experiment)
+
+    def found(of):
+        experiment = write(of).plan.experiments()[0].id
+        asker = Asker(experiment, "HumanEval/99", plan.dataset, {})
+        return len(solved(store, asker, scripted=False)), len(measurements(store, "direct", "coder", (), experiment))
+
+    assert found(study.part(2, 2)) == (0, 0)
+    assert found(other) == (3, 2)  # of three solved problems, two with this strategy

@@ -18,13 +18,12 @@ from .faults import ProgramEndedError, TestsBrokenError, describe
 from .handles import Handle
 from .literals import Large, literal
 from .program import Calls, Program
-from .recorder import FAILED, MAX_FAILURES, NOT_REACHED, Recorder
+from .recorder import FAILED, MAX_FAILURES, NOT_REACHED, Recorder, seconds_of
 from .values import decode, number_of
 from .wire import Json, Message, WireError
 
 _MOST_CALLS = 2000
 _MOST_CHARACTERS = 1 << 18  # of calls that are sent together, since they are all in the program's memory
-_MOST_SECONDS = 1e6
 _KEPT = 4  # test sets: the next program is mostly one for the same problem
 
 Compare = Callable[..., object]
@@ -149,7 +148,7 @@ class _Marking:
         else:
             with self._recorder.site(index) as site:  # compares again, to record the details
                 site.settle("==", self._seen(program.value(reply)), self._right())
-        self._recorder.seconds[index] = seconds_of(reply)
+        self._recorder.seconds[index] = seconds_of(reply.get("seconds"))
         self._index += 1
 
     def end(self, error: ProgramEndedError) -> None:
@@ -169,9 +168,3 @@ class _Marking:
         cases, index = self._cases, self._index
         arguments = cases.arguments(index) if cases.by_arguments else ()
         return self._like(cases.answers[index], *arguments)
-
-
-def seconds_of(reply: Message) -> float:
-    """The time of the call as the program's process states it. No verdict depends on it."""
-    seconds = reply.get("seconds")
-    return float(seconds) if isinstance(seconds, int | float) and 0 <= seconds < _MOST_SECONDS else 0.0

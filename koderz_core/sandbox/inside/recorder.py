@@ -16,6 +16,7 @@ _ADDRESS = re.compile(r" at 0x[0-9a-f]+")  # differs from run to run
 MAX_FAILURES = 50
 MAX_SOURCE = 1500  # characters of a failed test, which may be a method of many lines
 PASSED, FAILED, NOT_REACHED = "P", "F", "-"
+_MOST_SECONDS = 1e6
 OPERATORS: dict[str, Callable[[Any, Any], Any]] = {  # Any: any values
     "==": operator.eq,
     "!=": operator.ne,
@@ -51,11 +52,16 @@ class Outcome(NamedTuple):
 
 
 class Recorder:
-    """The marks of all tests, their failures, and the first fault. ``called``: whether the program was called."""
+    """The marks of all tests, their failures, and the first fault. ``called``: whether the program was called.
 
-    def __init__(self, sources: Sequence[str], called: Callable[[], bool]) -> None:
+    ``asks``: a comparison of two objects of the program asks the program, as with ``objects.Object``.
+    """
+
+    def __init__(self, sources: Sequence[str], called: Callable[[], bool], *, asks: bool = False) -> None:
         self.sources = sources
         self.called = called
+        self.asks = asks
+        self.met_own = False  # objects of the program were compared with each other, and equalled nothing
         self.marks = [NOT_REACHED] * len(sources)
         self.failures: list[Failure] = []
         self.first: Fault | None = None
@@ -87,6 +93,11 @@ class Recorder:
         self.marks[failure.place] = FAILED
 
 
+def seconds_of(stated: object) -> float:
+    """The time that a hostile process states; 0.0 if it is no possible time. No verdict depends on it."""
+    return float(stated) if isinstance(stated, int | float) and 0 <= stated < _MOST_SECONDS else 0.0
+
+
 def _not_reached(marks: str) -> str:
     missed = marks.count(NOT_REACHED)
     return f"{missed} of {len(marks)} tests were not reached" if missed else ""
@@ -108,6 +119,8 @@ class Site:
         self.settle(operation, left, right)
         if not self._holds:
             _check_comparable(left, right)
+            if not (self._recorder.asks or self._recorder.met_own) and operation not in {"is", "is not"}:
+                self._recorder.met_own = _are_own(left, right)
 
     def settle(self, operation: str, left: object, right: object) -> None:
         """As ``compare``, for tests whose own values are known to be plain data."""
@@ -174,3 +187,12 @@ def _check_comparable(left: object, right: object) -> None:
     for opaque, other in ((left, right), (right, left)):
         if isinstance(opaque, Opaque) and holds(encode(other), "opaque"):
             raise CannotCrossError(f"the tests compare what the program returned with {shown(other)}")
+
+
+def _are_own(left: object, right: object) -> bool:
+    """Whether objects of the program were compared with each other: here, they equal nothing.
+
+    A program can cause this, so the tests continue. They run in its own process only if the canonical solution causes
+    it too.
+    """
+    return holds(encode(right), "kept") and holds(encode(left), "kept")

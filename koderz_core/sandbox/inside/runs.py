@@ -11,13 +11,13 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from typing import Any, NamedTuple
 
-from .cases import Cases, Sources, seconds_of
+from .cases import Cases, Sources
 from .deadline import Deadline
 from .faults import Fault, ProgramEndedError, excerpt, fault_of, shown
 from .handles import Handle
 from .literals import literal
 from .program import Calls, Program
-from .recorder import FAILED, MAX_FAILURES, Failure, Recorder
+from .recorder import FAILED, MAX_FAILURES, Failure, Recorder, seconds_of
 from .values import number_of
 from .wire import Message
 from .zygote import Zygote
@@ -90,7 +90,7 @@ class Runs:
         written = program.value(reply)
         arguments = self._cases.arguments(index) if self._cases.by_arguments else ()
         right = self._like(self._cases.answers[index], *arguments)
-        self._recorder.seconds[index] = seconds_of(reply)
+        self._recorder.seconds[index] = seconds_of(reply.get("seconds"))
         if type(written) is str and written == right:  # nothing else is an output
             self._recorder.passed(index)
         else:

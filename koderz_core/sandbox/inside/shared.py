@@ -32,14 +32,14 @@ def report(module: ModuleType, question: Message) -> Message:
         return candidate.function(*ends) if called is function else called
 
     names = {**module.__dict__, question["entry_point"]: function, EXPECTING: expecting}
-    return _executed(tests, names, function, Recorder(tests.sources, lambda: candidate.calls > 0))
+    return _executed(tests, names, function, Recorder(tests.sources, lambda: candidate.calls > 0, asks=True))
 
 
 def _of_module(module: ModuleType, question: Message) -> Message:
     """As ``report``, with the module's own objects: a class has to stay a class, and tests may patch the module."""
     tests = suite.ready(question["tests"])
     names = {**module.__dict__, PROGRAM: module}
-    return _executed(tests, names, names[question["entry_point"]], Recorder(tests.sources, lambda: True))
+    return _executed(tests, names, names[question["entry_point"]], Recorder(tests.sources, lambda: True, asks=True))
 
 
 def _executed(

@@ -12,7 +12,7 @@ from .deadline import Deadline
 from .faults import CLASSES, CannotCrossError, Fault, ProgramEndedError, excerpt, fault_of
 from .handles import Handle, function
 from .program import Program
-from .recorder import FAILED, MAX_FAILURES, MAX_SOURCE, NOT_REACHED, PASSED, Failure, Outcome, Recorder
+from .recorder import FAILED, MAX_FAILURES, MAX_SOURCE, NOT_REACHED, PASSED, Failure, Outcome, Recorder, seconds_of
 from .runs import DEATH, CallSources, Limits, Runs
 from .wire import Json, Message
 from .zygote import Zygote
@@ -78,7 +78,7 @@ def _apart(order: Order, tests: suite.Suite | cases.Cases, zygote: Zygote, on_an
     """The report for program and tests in two processes."""
     is_module = order.kind == "module"
     program, started = Program(zygote, mirrors=order.mirrors, objects=is_module), time.monotonic()
-    recorder = Recorder(tests.sources, lambda: program.calls > 0)
+    recorder = Recorder(tests.sources, lambda: program.calls > 0, asks=is_module)
     completed = stuck = False
     try:
         with Deadline(order.seconds, order.most_seconds, program, patient=order.cases is not None) as deadline:
@@ -103,6 +103,7 @@ def _apart(order: Order, tests: suite.Suite | cases.Cases, zygote: Zygote, on_an
         recorder.note(Fault("type", f"{error}, which is not plain data"))
     finally:
         program.close()
+    stuck = stuck or recorder.met_own
     return Report(
         recorder.outcome(), completed, time.monotonic() - started, False, program.changed, stuck, program.opined
     )
@@ -144,9 +145,11 @@ def _checked(answer: Json, tests: suite.Suite) -> Outcome:
             raise ValueError
         error = answer["error"] if answer["error"] in CLASSES else None
         failures = tuple(_checked_failure(failure, count) for failure in answer["failures"][:MAX_FAILURES])
-        seconds = tuple(float(taken) for taken in answer["test_seconds"])
+        seconds = tuple(seconds_of(float(taken)) for taken in answer["test_seconds"])
+        if len(seconds) != count:
+            raise ValueError
         return Outcome(marks, failures, error, excerpt(str(answer["message"]), 1000), seconds)
-    except (TypeError, ValueError, LookupError, AttributeError):
+    except (TypeError, ValueError, LookupError, AttributeError, OverflowError):
         raise ProgramEndedError(DEATH) from None
 
 

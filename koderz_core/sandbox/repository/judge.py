@@ -28,6 +28,7 @@ LEAST_SECONDS = 60.0
 TIMES = 10.0
 _SHARE, _MOST_TWINS = 0.1, 20  # of the tests that passed before, for twins
 _MOST_SHOWN = 5  # paths in a message
+_CONFIRMING = 2  # runs with the correct patch that must fail, since a test may fail once by accident
 
 _Ran = tuple[Key, Reports, Profile]
 
@@ -48,12 +49,14 @@ class RepositoryJudge:
         self._guard = threading.Lock()  # guards the futures
         self._correct: dict[tuple[object, ...], Future[Correct]] = {}
         self._examined: dict[str, Future[None]] = {}
+        self._dependent: dict[tuple[Repository, str, tuple[str, ...]], Future[str | None]] = {}  # by part of the tests
 
     def check(self, problem: Problem, code: str, tests: TestSet) -> Verdict:
         """The verdict of running the tests ``tests.ids`` after the patch ``code``.
 
         A test that observations can decide passes only if all of them are right, in the order of the correct program.
-        Raises DataError if the correct program does not pass the tests, SandboxError if tests cannot be run here.
+        Raises DataError if the correct program does not pass all tests of the task, or if the verdict is a failure and
+        it does not pass ``tests.ids`` without the others; SandboxError if tests cannot be run here.
         """
         verdict, ran = self._checked(problem, code, tests)
         if ran is None or problem.repository is None:
@@ -84,18 +87,57 @@ class RepositoryJudge:
         if broken := [test for test in tests.ids if test in correct.broken]:
             reason = f"{broken[0]}: {correct.broken[broken[0]]}"
             raise DataError(f"The tests of {problem.id} are broken: {reason}. Fix or remove that problem.")
+        made, found, decided = self._decided(repository, correct, tests, change.files)
+        verdict = self._verdict(tests, made, found, decided, change)
+        if not verdict.passed:
+            self._require_separable(problem, state, correct, tests)
+        return verdict, (made.key, found.reports, correct.profile)
+
+    def _decided(
+        self, repository: Repository, correct: Correct, tests: TestSet, change: Mapping[str, bytes | None]
+    ) -> tuple[Instrumented, Transcript, Marked]:
+        """One run of tests after a change, and the decision about each of them."""
+        state = state_of(repository)
         made = instrument(
             state.tests, tests.ids, self._lot, correct.profile.plain, self._twinned(repository, correct, tests.ids),
             correct.profile.opaque,
         )  # fmt: skip
         ids = [run for test in tests.ids for run in made.key.runs[test]]
         seconds = tests.seconds or self._seconds(max(repository.seconds, correct.seconds))
-        files = files_for(state, change.files, made.files, tests.ids)
+        files = files_for(state, change, made.files, tests.ids)
         explains = not correct.profile.plain.isdisjoint(tests.ids)  # observations explain all others
         where = repository.roots, repository.needs
         found = self._run(Job(files, ids, _paths(tests.ids), seconds, *where, explains))
-        decided = marks(made.key, found.reports, correct.profile, tests.ids)
-        return self._verdict(tests, made, found, decided, change), (made.key, found.reports, correct.profile)
+        return made, found, marks(made.key, found.reports, correct.profile, tests.ids)
+
+    def _require_separable(self, problem: Problem, state: State, correct: Correct, tests: TestSet) -> None:
+        """Raise DataError if a part of the tests contains tests that the correct program fails without the others."""
+        repository = problem.repository
+        assert repository
+        if not problem.canonical_solution.strip() or {*repository.failing, *repository.passing} <= {*tests.ids}:
+            return
+        change = change_of(state, repository, problem.canonical_solution).files
+        key = repository, problem.canonical_solution, tests.ids
+
+        def dependent() -> str | None:
+            failed = {*tests.ids}
+            for _ in range(_CONFIRMING):
+                _, found, decided = self._decided(repository, correct, tests, change)
+                if found.stopped:
+                    return None
+                failed &= {test for test, mark in zip(tests.ids, decided.marks, strict=True) if mark != "P"}
+                if not failed:
+                    return ""
+            return min(failed, key=tests.ids.index)
+
+        test = _once(self._guard, self._dependent, key, dependent)
+        if test != "":
+            self._dependent.pop(key, None)  # the next failure tries again: tests may fail or be stopped by accident
+        if test:
+            raise DataError(
+                f"The tests of {problem.id} cannot be divided: with the correct patch, {test} fails without the "
+                "other tests. Use gate=tests."
+            )
 
     def survey(self, repository: Repository, patch: str = "") -> Survey:
         """What every test of the tree does after the fault and a patch. Raises as ``check``, also for a wrong patch.

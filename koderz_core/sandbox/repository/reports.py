@@ -7,9 +7,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
+from koderz_core.sandbox.inside.faults import excerpt
+from koderz_core.sandbox.inside.recorder import seconds_of
 from koderz_core.sandbox.repository.workspace import Record, Run
 
 PASSED = "passed"
+_MOST_CHARACTERS = 1000  # of the name of a file and an error; honest errors have up to 500 (``reporter``)
 Outcome = Literal["passed", "failed", "error", "skipped"]
 STOPPED = {
     "timeout": "the tests were stopped after {:.0f} s",
@@ -132,7 +135,7 @@ def transcript_of(run: Run) -> Transcript:
                 observed = found.tests.setdefault(test, TestReport()).records
             case ["phase", str(test), str(phase), str(outcome), float() | int() as seconds] if test in found.tests:
                 found.tests[test].phases.append((phase, outcome))
-                found.tests[test].seconds += float(seconds)
+                found.tests[test].seconds += seconds_of(seconds)
             case ["raised", str(name), str(error), str(message), str(place)]:
                 _raised(found, name, error, message, place)
             case ["internal", str(message)]:
@@ -150,6 +153,6 @@ def _raised(found: Transcript, name: str, error: str, message: str, place: str =
     if name in found.tests:
         report = found.tests[name]
         report.place = report.place if report.message else place
-        report.error, report.message = report.error or error, report.message or message
+        report.error, report.message = report.error or error, report.message or excerpt(message)
     elif not found.error:
-        found.error, found.message = error, f"{name}: {message}" if name else message
+        found.error, found.message = error, excerpt(f"{name}: {message}" if name else message, _MOST_CHARACTERS)

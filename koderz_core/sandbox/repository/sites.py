@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from koderz_core.sandbox.inside.faults import excerpt, shown
-from koderz_core.sandbox.inside.literals import digest_of
+from koderz_core.sandbox.inside.literals import NotPlainError, digest_of
 from koderz_core.sandbox.inside.recorder import OPERATORS
 from koderz_core.sandbox.inside.values import Opaque, decode, holds
 from koderz_core.sandbox.inside.wire import Json, WireError
@@ -39,8 +39,12 @@ END = "end"
 """The form of the site at the end of a test."""
 _MANY = 1000
 _MOST_ITEMS = 1_000_000
-_LONG = 20_000  # characters of a text in which a pattern is searched
+_LONG = 20_000  # characters of a text in which a pattern is searched; an honest text of an exception is shorter
 _NAN = {"float": "nan"}
+_UNREADABLE = (
+    *(WireError, NotPlainError),  # such as the digest of a range, which has none
+    *(ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError),
+)
 
 
 @dataclass(frozen=True)
@@ -82,7 +86,7 @@ def finding(site: Site, report: Sequence[Json]) -> Finding:
     """What the judge makes of the rest of a record after its form and site."""
     try:
         return Finding(_is_untouched(site, report)) if site.is_control else _READERS[site.form](site, report)
-    except (WireError, ValueError, TypeError, LookupError, ArithmeticError, AttributeError, RecursionError):
+    except _UNREADABLE:
         return Finding(False, None, "a report that cannot be read")
 
 
@@ -97,8 +101,7 @@ def _value(site: Site, report: Sequence[Json]) -> Finding:
     expected = f"{wanted}{shown(site.expected)}"
     if isinstance(encoded, dict) and "digest" in encoded:
         digest, text = encoded["digest"]
-        same = _is_equality(site.operation) and digest_of(site.expected) == digest
-        return Finding(same is site.holds, expected, excerpt(str(text)))
+        return Finding(_is_shown(site, same=digest_of(site.expected) == digest), expected, excerpt(str(text)))
     seen = decode(encoded)
     sides = (site.expected, seen) if site.on_left else (seen, site.expected)
     right = not isinstance(seen, Opaque) and _compare(site, *sides) is site.holds
@@ -108,10 +111,7 @@ def _value(site: Site, report: Sequence[Json]) -> Finding:
 def _pair(site: Site, report: Sequence[Json]) -> Finding:
     left, right = report
     if isinstance(left, dict) and isinstance(right, dict) and "digest" in left and "digest" in right:
-        same = left["digest"][0] == right["digest"][0]
-        is_right = (
-            (same is site.holds) if _is_equality(site.operation) else site.operation == "!=" and same is not site.holds
-        )
+        is_right = _is_shown(site, same=left["digest"][0] == right["digest"][0])
         return Finding(is_right, excerpt(str(right["digest"][1])), excerpt(str(left["digest"][1])))
     if left == right and _is_equality(site.operation) and left != _NAN and not _has_opaque(left):
         return Finding(True) if site.holds else Finding(False, f"not {shown(decode(right))}", shown(decode(left)))
@@ -146,8 +146,9 @@ def _raises(site: Site, report: Sequence[Json]) -> Finding:
     if names is None:
         return Finding(False, wanted, "no exception")
     found = any(name in site.expected for name in named(names))
-    matches = site.pattern is None or re.search(site.pattern, str(text)) is not None
-    return Finding(found and matches, wanted, excerpt(f"{named(names)[0]}: {text}"))
+    said = str(text)
+    matches = site.pattern is None or bool(_COMPARISONS["matches"](said, site.pattern))
+    return Finding(found and matches, wanted, excerpt(f"{named(names)[0]}: {said}"))
 
 
 def _is_untouched(site: Site, report: Sequence[Json]) -> bool:
@@ -175,6 +176,18 @@ _READERS: dict[str, Callable[[Site, Sequence[Json]], Finding]] = {
 
 def _has_opaque(encoded: Json) -> bool:
     return any(holds(encoded, tag) for tag in ("opaque", "beyond", "digest"))
+
+
+def _is_shown(site: Site, *, same: bool) -> bool:
+    """Whether the digests of two values show that a comparison has the result that it must have.
+
+    Digests show only whether the values are equal. Any other comparison, such as ``in``, is never right.
+    """
+    if _is_equality(site.operation):
+        return same is site.holds
+    if site.operation == "is":  # equal values need not be one object
+        return not same and not site.holds
+    return site.operation == "!=" and same is not site.holds
 
 
 def _is_equality(operation: str) -> bool:
