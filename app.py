@@ -108,7 +108,7 @@ else:
     PagesManager.uses_pages_directory = False
     app = st.App(
         __file__,
-        routes=[*document.routes(), Route(PATH, send), WebSocketRoute(live_board.PATH, live_board.report)],
+        routes=[Route(PATH, send), WebSocketRoute(live_board.PATH, live_board.report), *document.routes()],
         middleware=MIDDLEWARE,
         lifespan=lifespan,
     )

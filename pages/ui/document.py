@@ -12,6 +12,7 @@ from functools import cache
 from pathlib import Path
 
 import streamlit
+from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.requests import Request
 from starlette.responses import HTMLResponse
 from starlette.routing import Route
@@ -28,15 +29,24 @@ EARLY = {"overview": (*EVERYWHERE, *CHARTS), "compare": (*EVERYWHERE, *CHARTS)}
 IMPORTED, BEGINNING = re.compile(r'(?:from|import)"\./([\w.-]+\.js)"'), 16_384  # characters with a script's imports
 
 
+class _Address(StringConvertor):
+    """An address without further slashes, whether it has a page or not, unless Streamlit serves something there."""
+
+    regex = r"(?!oauth2callback$)[^/._][^/.]*"
+
+
+register_url_convertor("address", _Address())
+
+
 def routes() -> list[Route]:
-    """The addresses of all pages."""
-    paths = {"/": "overview", **{f"/{name}": name for name in PAGES}}
-    return [Route(path, send, name=name) for path, name in paths.items()]
+    """The addresses of all pages, and those without a page, at which Home is shown."""
+    return [Route("/", send), Route("/{name:address}", send)]
 
 
 async def send(request: Request) -> HTMLResponse:
     """Answer with the document of a page."""
-    return HTMLResponse(document(request.url.path.strip("/")), headers={"Cache-Control": "no-cache"})
+    name = request.path_params.get("name")
+    return HTMLResponse(document(name if name in PAGES else "overview"), headers={"Cache-Control": "no-cache"})
 
 
 @cache

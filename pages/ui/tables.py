@@ -41,7 +41,7 @@ def benchmark_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
 
 BENCHMARK_COLUMNS = {
     "state": st.column_config.TextColumn(width=190),
-    "name": st.column_config.TextColumn(width=240),  # a long name must not push the figures off the screen
+    "name": st.column_config.TextColumn(width=170),  # a long name must not push the figures off the screen
     "started": st.column_config.DatetimeColumn("started", format="distance"),
     "no result": st.column_config.NumberColumn(
         help="Number of experiments that ended with an error or were cancelled. Rates exclude these experiments."

@@ -23,6 +23,7 @@ from sample import only_whole
 from serving import KODERZ, ROOT, WITHIN, Serve, dashboard_over, forked, serving
 
 from pages.ui import shell
+from pages.ui.document import STYLES
 
 LOGIN = """[auth]
 redirect_uri = "http://localhost/oauth2callback"
@@ -62,7 +63,10 @@ def test_the_first_visit_to_a_fresh_server_may_be_to_any_page(
 
 @pytest.mark.parametrize("address", ["nonsense", "overview"])
 def test_an_unknown_address_shows_home_and_says_so(server: Serve, page: Page, address: str) -> None:
-    page.goto(f"{server().url}/{address}")
+    url = server().url
+    with urlopen(f"{url}/{address}", timeout=30) as answer:
+        assert STYLES.read_bytes() in answer.read()
+    page.goto(f"{url}/{address}")
     expect(page.get_by_text("The dashboard has no page at this address, so it shows Home.")).to_be_visible()
     expect(page.get_by_role("heading", level=1)).to_contain_text(shell.PAGES["overview"].title)
     expect(page.get_by_role("dialog")).to_have_count(0)
