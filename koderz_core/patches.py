@@ -9,7 +9,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
 
@@ -131,18 +131,21 @@ def apply_changes(changes: Iterable[FilePatch], files: Mapping[str, str]) -> dic
             raise PatchError(f"{change.old} does not exist")
         # A copy is one of the file before the patch, which may change that file as well.
         text = apply_hunks(change, files[change.old] if change.copies else source.pop(change.old))
+        if change.moves:
+            moved.discard(change.old)
         if change.new is not None:
             _make_room(change.new, result, moved, replaced)
             result[change.new] = text
     return result
 
 
-def _make_room(path: str, files: Mapping[str, str], moved: Container[str | None], replaced: dict[str, str]) -> None:
+def _make_room(path: str, files: Mapping[str, str], moved: set[str | None], replaced: dict[str, str]) -> None:
     """Keep a file that a change will replace for the change that moves it. Raises PatchError if there is none."""
     if path in files:
         if path not in moved:
             raise PatchError(f"{path} would be a new file, but it exists")
         replaced[path] = files[path]
+        moved.discard(path)
 
 
 def apply_hunks(change: FilePatch, text: str) -> str:

@@ -106,8 +106,10 @@ def test_files_exchange_their_names_but_none_replaces_a_file_that_stays() -> Non
     files = {"a.py": "a\n", "b.py": "b\n"}
     patch = heading.format("a.py", "b.py")
     assert apply_patch(patch + heading.format("b.py", "a.py"), files) == {"a.py": "b\n", "b.py": "a\n"}
-    with pytest.raises(PatchError, match=r"b\.py would be a new file, but it exists"):
-        apply_patch(patch, files)
+    twice = heading.format("c.py", "b.py") + heading.format("b.py", "d.py")
+    for more, before in (("", files), (twice, {**files, "c.py": "c\n"})):
+        with pytest.raises(PatchError, match=r"b\.py would be a new file, but it exists"):
+            apply_patch(patch + more, before)
 
 
 def _write(folder: Path, before: Mapping[str, bytes], after: Mapping[str, bytes]) -> None:

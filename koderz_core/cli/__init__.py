@@ -97,8 +97,9 @@ class LazyGroup(click.Group):
         return command
 
 
-_RUNS = frozenset({"ask", "benchmark", "fix", "quickstart", "resume", "run", "study"})
-"""Commands whose exit code says how a benchmark ended: a broken pipe must not turn it into success."""
+_RUNS = frozenset({"ask", "benchmark", "doctor", "fix", "grade", "quickstart", "resume", "run", "study", "verify"})
+"""Commands whose exit code is a result: a broken pipe must not turn it into success."""
+_ONLY_SHOW = frozenset({"-h", "--help", "--plan-only"})
 
 
 class _Commands(LazyGroup):
@@ -109,12 +110,14 @@ class _Commands(LazyGroup):
             formatter.write_dl([(name, summary(name)) for name in COMMANDS])
 
     def invoke(self, ctx: click.Context) -> Any:  # Any: click's
+        runs = _ONLY_SHOW.isdisjoint(ctx.args)  # click empties them
         try:
             return super().invoke(ctx)
         except BrokenPipeError as error:
-            if ctx.invoked_subcommand in _RUNS:
+            if runs and ctx.invoked_subcommand in _RUNS:
                 raise InfrastructureError(
-                    "The reader of the output has ended. Finished work is kept. Run the same command again to continue."
+                    "The reader of the output has ended before the command. Finished work is kept. Run the same "
+                    "command again."
                 ) from error
             raise BrokenPipeError from error  # without its number, for which click would exit with 1: a bug in koderz
 
@@ -158,10 +161,11 @@ def _leave_pipe() -> int:
 
 def _drop_unwritten() -> None:
     """Drop output that cannot be written, such as to a full disk: otherwise Python tries again, and exits with 120."""
-    try:
-        click.echo(nl=False)  # flushes standard output, if there is one
-    except OSError:
-        _leave_pipe()
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def _print_error(error: Exception, advice: str = "", prefix: str = "Error: ") -> None:
@@ -203,6 +207,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         code = stopped.exit_code
     except KoderzError as error:
         _print_error(error)
+        _drop_unwritten()
         code = error.exit_code
     except BrokenPipeError:
         code = _leave_pipe()

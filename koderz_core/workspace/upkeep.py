@@ -149,7 +149,7 @@ class Upkeep:
         journals = sorted(journals_in(self._settings.journals_dir), key=lambda path: -path.stat().st_mtime)
         before = math.inf if days is None else self._clock() - days * DAY_SECONDS
         old = [journal for journal in journals[keep or 0 :] if journal.stat().st_mtime < before]
-        renamed = set(self._results.renamed_journals().values())  # their pins and memories have the benchmark's id
+        renamed = set(self._renamed().values())  # their pins and memories have the benchmark's id
         going = [path for path in reversed(old) if path.name not in renamed and _may_go(path)]
         return [each.stem for path in going for each in (*_shards(path), path)]
 

@@ -103,13 +103,22 @@ def test_text_that_a_terminal_would_obey_is_made_harmless_in_errors(koderz: Any)
     assert "\x1b" not in said.err
 
 
-@pytest.mark.parametrize("words", ["results", "results --json", "export --out -", "--help"])
+@pytest.mark.parametrize("words", ["results", "results --json", "export --out -", "--help", "benchmark --help"])
 def test_a_reader_that_leaves_is_no_bug(koderz: Any, words: str) -> None:
     koderz(*SMALL, "scripted/weak")
     python = f"env -u PYTHONUNBUFFERED {shlex.quote(sys.executable)}"
     command = f"{python} -c 'from koderz_core.cli import main; main()' {words} | true"
     ended = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
+
+
+def test_a_benchmark_whose_reader_leaves_is_no_success() -> None:
+    python = f"env -u PYTHONUNBUFFERED {shlex.quote(sys.executable)}"
+    words = " ".join(map(str, (*SMALL, "scripted/weak")))
+    command = f"{python} -c 'from koderz_core.cli import main; main()' {words} | true"
+    ended = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False)
+    assert (ended.returncode, "Exception ignored" in ended.stderr) == (3, False)
+    assert "The reader of the output has ended" in ended.stderr
 
 
 def test_a_key_that_is_no_key_and_a_setting_that_is_no_text_are_named(

@@ -281,8 +281,9 @@ def test_the_digest_of_a_large_value_shows_nothing_but_equality(assertion: str, 
     assert [suite.judge(program(value)).marks for value in (right, wrong)] == ["P", "F"]
 
 
-def test_a_large_value_is_not_none_and_differs_from_a_small_one() -> None:
-    suite = suite_of("assert not (seen() is None) and seen() != 'a'", program("'b'"))
+@pytest.mark.parametrize("existing", ["not (seen() is None)", "seen() is not None"])
+def test_a_large_value_is_not_none_and_differs_from_a_small_one(existing: str) -> None:
+    suite = suite_of(f"assert {existing} and seen() != 'a'", program("'b'"))
     assert [suite.judge(program(value)).marks for value in ("'x' * 30000", "None", "'a'")] == ["P", "F", "F"]
 
 

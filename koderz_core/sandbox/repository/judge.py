@@ -136,7 +136,7 @@ class RepositoryJudge:
         if test:
             raise DataError(
                 f"The tests of {problem.id} cannot be divided: with the correct patch, {test} fails without the "
-                "other tests. Use gate=tests."
+                "other tests. Use gate=tests with a strategy that runs the tests, or remove that problem."
             )
 
     def survey(self, repository: Repository, patch: str = "") -> Survey:
@@ -273,7 +273,7 @@ def _once(guard: threading.Lock, kept: dict[_K, Future[_V]], key: _K, make: Call
             future.set_result(make())
         except BaseException as error:
             with guard:
-                del kept[key]
+                kept.pop(key, None)  # a thread that waited may have dropped it
             future.set_exception(error)
             raise
     return future.result()

@@ -185,8 +185,8 @@ def _is_shown(site: Site, *, same: bool) -> bool:
     """
     if _is_equality(site.operation):
         return same is site.holds
-    if site.operation == "is":  # equal values need not be one object
-        return not same and not site.holds
+    if site.operation in {"is", "is not"}:  # equal values need not be one object
+        return not same and (site.operation == "is not") is site.holds
     return site.operation == "!=" and same is not site.holds
 
 
