@@ -122,7 +122,7 @@ def _shares(outcomes: Sequence[Outcome | None]) -> tuple[float, float]:
 
 
 def sequential(observed: Sequence[Observed], planned: int, margin: float, *, may_come: bool = True) -> Sequential:
-    """What the first problems show about a against b. ``planned``: of all; ``may_come``: as in ``decide``."""
+    """The state of the comparison of a with b. ``planned``: the number of problems; ``may_come``: as in ``decide``."""
     n = len(observed)
     if not n:
         return Sequential(0, planned, 0, None, -1.0, 1.0, 1.0, 1.0, None, None, None)

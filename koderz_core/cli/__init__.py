@@ -153,12 +153,6 @@ def _check_platform(arguments: Sequence[str]) -> None:
         raise UsageError("The command line contains bytes that are not valid text. Type the command again.") from error
 
 
-def _leave_pipe() -> int:
-    """The reader has closed the pipe (`| head`): there is no one to report to."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
-
-
 def _drop_unwritten() -> None:
     """Drop output that cannot be written, such as to a full disk: otherwise Python tries again, and exits with 120."""
     for stream in filter(None, (sys.stdout, sys.stderr)):
@@ -209,8 +203,9 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _print_error(error)
         _drop_unwritten()
         code = error.exit_code
-    except BrokenPipeError:
-        code = _leave_pipe()
+    except BrokenPipeError:  # the reader has ended (`| head`), so there is no one to report to
+        _drop_unwritten()
+        code = 0
     except OSError as error:
         _print_error(error, ". Check the permissions of the output path and the free space on its disk.")
         _drop_unwritten()

@@ -33,7 +33,7 @@ def receipt(actual: Receipt, run: str = "It") -> str:
 
 
 def kept_budget(plan: Plan) -> str:
-    """That a budget which was changed during the run replaces the one that was asked for: the plan has the new one."""
+    """The sentence for a plan that keeps a budget which was changed during the run. ``plan``: with this budget."""
     return (
         f"The budget was changed to {money(plan.budget.usd)} while the benchmark was running. This budget still "
         f"applies. To set another budget: koderz resume {plan.id} --max-cost USD"
