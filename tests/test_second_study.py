@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 import re
 import shutil
 import subprocess
@@ -19,6 +20,7 @@ sys.path.append(str(Path(__file__).parents[1] / "docs" / "study2"))
 import analysis
 import described
 import registered
+import sensitivity
 import tiers
 from analysis import LARGE as L
 from analysis import SMALL as S
@@ -162,6 +164,37 @@ def test_a_benchmark_of_the_design_with_experiments_to_run_is_missing() -> None:
     assert registered.missing(unfinished, {**names, "b00": "small"}) == [
         f"small-humaneval-{digest}",
         f"large-mbpp-{digest}",
+    ]
+
+
+def test_other_readings_change_the_draws_they_name(tmp_path: Path) -> None:
+    """Ten problems: one draw of the large model fails an example only, and one was made while the machine was busy."""
+    rows = [("set", f"p{n}", m, "retry", 0.8, True, n > 0, 9, 1.0) for n in range(10) for m in (S, L)]
+    rows += [("set", f"p{n}", S, "repair", 0.8, True, True, 9, 1.0) for n in range(10)]
+    frame = pd.DataFrame(rows, columns=COLUMNS)
+    busy = [sensitivity.BUSY[0] + 60 if place == 19 else 0.0 for place in frame.index]
+    times = {"started_at": busy, "finished_at": [start + 9 for start in busy]}
+    experiments = pd.DataFrame({"id": [f"exp_{place}" for place in frame.index], **times})
+    marks = {"exp_0": ("PF", "PP"), "exp_1": ("F", "PP--"), "exp_2": ("F", "PF--"), "exp_3": ("P", "PP--")}
+    lines = [
+        {"kind": "candidate_scored", "event": {"gate": {"marks": gate}, "held_out": {"marks": rest, "error": None}}}
+        | {"experiment": experiment}
+        for experiment, (gate, rest) in marks.items()
+    ]
+    text = "\n".join(json.dumps(line, separators=(",", ":")) for line in lines)
+    (tmp_path / "bench.jsonl").write_text(text)
+    table = sensitivity.sensitivity_table(frame, experiments, tmp_path)
+    assert [points.partition(" ")[0] for points in table["points [95 %]"]] == [
+        "0.00",
+        "-10.00",
+        "-10.00",
+        "0.00",
+        "0.00",
+    ]
+    assert table["problems"].tolist() == [10, 10, 10, 10, 9]
+    assert table["reading"].iloc[[1, 4]].tolist() == [
+        "1 unclear draws of the 1.5B model are solved",
+        "without 1 disturbed draws",
     ]
 
 

@@ -28,6 +28,11 @@ def bank(frame: pd.DataFrame) -> pd.DataFrame:
     return frame[(frame["method"] == "retry") & (frame["temperature"] > 0)]
 
 
+def greedy(frame: pd.DataFrame) -> pd.DataFrame:
+    """The draws at temperature 0, without those of loops."""
+    return frame[~frame["method"].isin(LOOPS) & (frame["temperature"] == 0)]
+
+
 def parts(frame: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
     """Both datasets together, then each of them."""
     if len(frame):
@@ -143,30 +148,36 @@ def beta_binomial(right: list[int], draws: int) -> tuple[float, float]:
 
 
 def dataset_table(frame: pd.DataFrame) -> pd.DataFrame:
-    """The paired differences of the primary comparison and of escalation, for each dataset alone."""
+    """The paired differences of the primary comparison and of escalation, and five tries against a greedy draw."""
+    greedily = greedy(frame[frame["model"] == LARGE]).set_index(KEY)["solved"].astype(float).rename("greedy")
     lines = []
     for name, part in parts(bank(frame)):
-        if pairs := both_models(part):
-            once = np.array([large["solved"].mean() for _, large in pairs])
-            five = np.array([tries(small, MOST)["solved"].iloc[-1] for small, _ in pairs])
-            escalation = np.array([escalated(small, large) for small, large in pairs])
-            for title, success in (("5 tries - 1.5B once", five), ("escalation - 1.5B once", escalation)):
-                lines.append(
-                    {DATASET: name, PROBLEMS: len(pairs), "comparison": title, "points": spread(success - once)}
-                )
+        pairs = both_models(part)
+        keys = pd.MultiIndex.from_tuples([tuple(small[KEY].iloc[0]) for small, _ in pairs], names=KEY)
+        five = np.array([tries(small, MOST)["solved"].iloc[-1] for small, _ in pairs])
+        once = pd.DataFrame({"drawn": [large["solved"].mean() for _, large in pairs]}, index=keys).join(greedily)
+        points = {
+            "5 tries - 1.5B once": five - once["drawn"],
+            "escalation - 1.5B once": np.array([escalated(*pair) for pair in pairs]) - once["drawn"],
+            "5 tries - 1.5B once, greedy": (five - once["greedy"]).dropna(),
+        }
+        lines += [
+            {DATASET: name, PROBLEMS: len(values), "comparison": title, "points": spread(values)}
+            for title, values in points.items()
+            if len(values)
+        ]
     return pd.DataFrame(lines)
 
 
 def other_table(frame: pd.DataFrame) -> pd.DataFrame:
     """Escalation, the loops with feedback, the greedy draws, and five tries on the problems of the loops."""
-    looped = frame["method"].isin(LOOPS)
-    loops, greedy = frame[looped], frame[~looped & (frame["temperature"] == 0)]
+    loops = frame[frame["method"].isin(LOOPS)]
     lines = []
     for name, part in parts(bank(frame)):
         if pairs := both_models(part):
             rows = [escalation(small, large) for small, large in pairs]
             lines.append({DATASET: name, "configuration": "escalation, 0.5B then 1.5B", **summary(rows)})
-    for arm, title in ((loops, ""), (greedy, "one greedy draw")):
+    for arm, title in ((loops, ""), (greedy(frame), "one greedy draw")):
         for name, part in parts(arm):
             for (method, model), rows in part.groupby(["method", "model"]):
                 named = {DATASET: name, "configuration": f"{title or method}, {model}"}

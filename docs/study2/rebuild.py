@@ -23,6 +23,7 @@ try:
     import pandas as pd
     import pictures
     import registered
+    import sensitivity
     import tiers
 except ModuleNotFoundError as missing:
     sys.exit(f"{missing.name} is not installed. Run: pip install -e '.[study]'")
@@ -115,6 +116,7 @@ def files(folder: Path, names: dict[str, str], arena: Path | None) -> Iterator[t
     found = analysis.results(frame)
     shown = {
         "Registered comparisons": registered.shown(found),
+        "Other readings": sensitivity.sensitivity_table(frame, experiments, folder / "journals"),
         "Costs at which the secondary comparisons are made": registered.reach_table(frame),
         "Problems that the registered analysis leaves out": registered.left_out_table(frame),
         "Primary comparison and escalation, by dataset": described.dataset_table(frame),
