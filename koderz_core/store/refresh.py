@@ -174,13 +174,13 @@ class Ingested:
     more: bool = False
 
 
-def load(con: DuckDBPyConnection, journals_dir: Path) -> Ingested:
+def load(con: DuckDBPyConnection, journals_dir: Path, states: Mapping[str, ReadState] | None = None) -> Ingested:
     """Read new lines of every journal, about PASS_BYTES in all, and none past its present end: some grow all the time.
 
-    A journal that cannot be read does not affect the others.
+    A journal that cannot be read does not affect the others. ``states``: the result of ``read_states``, if it is known.
     """
     events, left, faults = 0, PASS_BYTES, []
-    seen = _read_states(con)
+    seen = read_states(con) if states is None else states
     for path in journal.journals_in(journals_dir):
         at, end = seen.get(path.name, ReadState()), _size(path)
         try:
@@ -195,10 +195,13 @@ def load(con: DuckDBPyConnection, journals_dir: Path) -> Ingested:
     return Ingested(events, tuple(faults), left <= 0)
 
 
-def outdated(con: DuckDBPyConnection, journals_dir: Path) -> str | None:
-    """Why the index must be rebuilt: a journal in it is missing or is a different one now. None: it need not."""
+def outdated(journals_dir: Path, states: Mapping[str, ReadState]) -> str | None:
+    """Why the index must be rebuilt: a journal in it is missing or is a different one now. None: it need not.
+
+    ``states``: the result of ``read_states``.
+    """
     present = {path.name for path in journal.journals_in(journals_dir)}
-    for file, seen in _read_states(con).items():
+    for file, seen in states.items():
         path = journals_dir / file
         size = _size(path)
         if size is not None and file not in present:
@@ -210,7 +213,8 @@ def outdated(con: DuckDBPyConnection, journals_dir: Path) -> str | None:
     return None
 
 
-def _read_states(con: DuckDBPyConnection) -> dict[str, ReadState]:
+def read_states(con: DuckDBPyConnection) -> dict[str, ReadState]:
+    """The read part of each journal, by the name of its file."""
     rows = con.execute('select file, benchmark, "offset", entries, last_at, mark from journals').fetchall()
     return {file: ReadState(*columns) for file, *columns in rows}
 

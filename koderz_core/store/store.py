@@ -16,7 +16,7 @@ from duckdb import DuckDBPyConnection
 
 from koderz_core.files import TEMPORARY
 from koderz_core.store.connection import DamagedStoreError, created, held, opened, opened_apart, unwritable
-from koderz_core.store.refresh import Ingested, load, outdated
+from koderz_core.store.refresh import Ingested, load, outdated, read_states
 from koderz_core.store.schema import KEYS, create
 
 
@@ -132,10 +132,11 @@ class Store:
     def _pass(self) -> _Pass:
         with ExitStack() as stack:
             con = self._entered(stack)
-            fault = outdated(con, self.journals_dir)
+            states = read_states(con)
+            fault = outdated(self.journals_dir, states)
             if fault is not None:
                 raise DamagedStoreError(fault)
-            loaded = load(con, self.journals_dir)
+            loaded = load(con, self.journals_dir, states)
             return _Pass(con, loaded, stack.pop_all())
 
     def _rebuild(self, fault: str) -> Ingested:
