@@ -146,25 +146,20 @@ class Store:
 
     def _replace(self) -> Ingested:
         fresh = self.path.with_name(f"{self.path.name}.fresh")
-        with held(fresh, self._patience_seconds):
+        with held(fresh, self._patience_seconds), ExitStack() as stack:
             try:
                 _forget(fresh)
                 with created(fresh) as con:
                     create(con)
                     before = self._load_all(con)
-                late = self._exchange(fresh)
+                    stack.enter_context(held(self.path, self._patience_seconds))  # only now: readers wait meanwhile
+                    late = self._load_all(con)  # events that were added meanwhile
+                    con.execute("checkpoint")
+                _forget(self.path)  # and its log, which would damage the new file
+                fresh.rename(self.path)
             except OSError as error:
                 raise unwritable(self.path, error) from error
         return Ingested(before.events + late.events, late.faults)
-
-    def _exchange(self, fresh: Path) -> Ingested:
-        with held(self.path, self._patience_seconds):
-            with opened(fresh, self._patience_seconds) as con:
-                late = self._load_all(con)  # events that were added meanwhile
-                con.execute("checkpoint")
-            _forget(self.path)  # and its log, which would damage the new file
-            fresh.rename(self.path)
-        return late
 
     def _load_all(self, con: DuckDBPyConnection) -> Ingested:
         events = 0
