@@ -10,9 +10,16 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Literal
 
 import msgspec
-from duckdb import ConversionException, DuckDBPyConnection, InvalidInputException, OutOfRangeException
+from duckdb import (
+    ConstraintException,
+    ConversionException,
+    DuckDBPyConnection,
+    InvalidInputException,
+    OutOfRangeException,
+)
 
 from koderz_core import journal
 from koderz_core.errors import JournalError
@@ -22,7 +29,7 @@ from koderz_core.events.unanswered_calls import Unanswered
 from koderz_core.records import Tier
 from koderz_core.store.benchmarks import troubles
 from koderz_core.store.ingest import Change, Place, as_json, changes, unanswered
-from koderz_core.store.schema import KEYS, Value, renew
+from koderz_core.store.schema import KEYS, Rows, Value, columns_of, renew
 
 Key = tuple[Value, ...]
 Row = dict[str, Value]
@@ -111,26 +118,29 @@ class Fold:
 
 def begin_fold(con: DuckDBPyConnection, journal: str, entries: Sequence[Entry], before: ReadState) -> Fold:
     """The fold before ``entries``, with the rows in the index that they may change."""
-    unanswered = unanswered_state(con, before.benchmark)
+    is_first = not before.offset  # the index has no rows of the journal
+    unanswered = Unanswered() if is_first else unanswered_state(con, before.benchmark)
     opened = [entry.event.benchmark for entry in entries if isinstance(entry.event, BenchmarkOpened)]
     started = {entry.event.experiment.id for entry in entries if isinstance(entry.event, ExperimentStarted)}
     named = {entry.experiment for entry in entries if entry.experiment is not None}
     experiments = sorted({*started, *named, *unanswered.calls})
     texts = [entry.event.sha256 for entry in entries if isinstance(entry.event, TextStored)]
-    benchmarks = _rows(con, "benchmarks", "select * from benchmarks where id = ?", [before.benchmark])
-    calls = _rows(con, "calls", _LAST_ATTEMPTS, [experiments])
+    benchmarks = {} if is_first else _rows(con, "benchmarks", _BENCHMARK, [before.benchmark])
+    begun = _rows(con, "experiments", f"{_EXPERIMENTS} id in (select unnest(?))", [experiments]) if experiments else {}
+    planned = _rows(con, "experiments", f"{_EXPERIMENTS} benchmark in (select unnest(?))", [opened]) if opened else {}
+    has_calls = begun or (experiments and not is_first)
+    calls = _rows(con, "calls", _LAST_ATTEMPTS, [experiments]) if has_calls else {}
     known = {
         "benchmarks": benchmarks,
-        "experiments": _rows(con, "experiments", f"{_EXPERIMENTS} id in (select unnest(?))", [experiments])
-        | (_rows(con, "experiments", f"{_EXPERIMENTS} benchmark in (select unnest(?))", [opened]) if opened else {}),
+        "experiments": begun | planned,
         "calls": calls,
-        "texts": _rows(con, "texts", "select sha256 from texts where sha256 in (select unnest(?))", [texts]),
+        "texts": _rows(con, "texts", _TEXTS, [texts]) if texts else {},
     }
     tiers: dict[str, Tier] = {}
     for row in benchmarks.values():
         tiers = msgspec.json.decode(str(row["tiers"]), type=dict[str, Tier])
     attempts: dict[Key, Value] = {(experiment, ordinal): attempt for experiment, ordinal, attempt in calls}
-    of_models = troubles(con, before.benchmark)
+    of_models = Troubles() if is_first else troubles(con, before.benchmark)
     return Fold(journal, before.benchmark, tiers, before.entries, known, attempts, unanswered, of_models)
 
 
@@ -140,7 +150,9 @@ def unanswered_state(con: DuckDBPyConnection, benchmark: str) -> Unanswered:
     return msgspec.json.decode(row[0], type=Unanswered) if row else Unanswered()
 
 
+_BENCHMARK = "select * from benchmarks where id = ?"
 _EXPERIMENTS = "select * from experiments where"
+_TEXTS = "select sha256 from texts where sha256 in (select unnest(?))"
 
 # Rows are found by a few columns, and only matching rows are read whole: the table may hold a million others.
 _LAST_ATTEMPTS = """
@@ -180,16 +192,17 @@ def load(con: DuckDBPyConnection, journals_dir: Path, states: Mapping[str, ReadS
     A journal that cannot be read does not affect the others. ``states``: the result of ``read_states``, if it is known.
     """
     events, left, faults = 0, PASS_BYTES, []
-    seen = read_states(con) if states is None else states
+    seen = dict(read_states(con) if states is None else states)
     for path in journal.journals_in(journals_dir):
         at, end = seen.get(path.name, ReadState()), _size(path)
         try:
             while (
                 left > 0
                 and (end is None or at.offset < end)
-                and (after := _load_chunk(con, path, at)).offset > at.offset
+                and (after := _load_chunk(con, path, at, is_empty=not seen)).offset > at.offset
             ):
                 events, left, at = events + after.entries - at.entries, left - (after.offset - at.offset), after
+                seen[path.name] = at
         except JournalError as error:
             faults.append(str(error))
     return Ingested(events, tuple(faults), left <= 0)
@@ -219,8 +232,11 @@ def read_states(con: DuckDBPyConnection) -> dict[str, ReadState]:
     return {file: ReadState(*columns) for file, *columns in rows}
 
 
-def _load_chunk(con: DuckDBPyConnection, path: Path, before: ReadState) -> ReadState:
-    """Read the next chunk of one journal and move its offset in the same transaction; return the new state."""
+def _load_chunk(con: DuckDBPyConnection, path: Path, before: ReadState, *, is_empty: bool) -> ReadState:
+    """Read the next chunk of one journal and move its offset in the same transaction; return the new state.
+
+    ``is_empty``: the index has no rows yet.
+    """
     if _size(path) == before.offset:
         return before
     tail = journal.read(path, before.offset)
@@ -229,23 +245,49 @@ def _load_chunk(con: DuckDBPyConnection, path: Path, before: ReadState) -> ReadS
     for entry in tail.entries:
         if isinstance(entry.event, BenchmarkOpened):
             _require_no_copy(path, entry.event.benchmark)
-    fold = begin_fold(con, path.name, tail.entries, before)
+    fold = _first_fold(path.name) if is_empty else begin_fold(con, path.name, tail.entries, before)
     fold.add(tail.entries)
     last_at = tail.entries[-1].at if tail.entries else before.last_at
     mark = _mark(path, tail.offset) or ""
     after = ReadState(fold.benchmark, tail.offset, before.entries + len(tail.entries), last_at, mark)
     folded = {"unanswered": as_json(fold.unanswered), "troubles": as_json(fold.troubles)}
     fold.rows["journals"][(path.name,)] = {"file": path.name, **asdict(after), **folded}
+    is_new = not before.offset and not fold.known.get("experiments")
+    try:
+        _commit(con, path.name, fold.rows, frozenset(KEYS) if is_new else _ONLY_NEW)
+    except ConstraintException:  # another journal has lines of the same experiments
+        _commit(con, path.name, fold.rows, frozenset())
+    return after
+
+
+def _first_fold(journal: str) -> Fold:
+    """The fold before the first entries in an empty index."""
+    return Fold(journal, "", {}, 0, {}, {}, Unanswered(), Troubles())
+
+
+_ONLY_NEW = frozenset({"texts"})
+"""The tables to which a chunk only adds rows: a text that the index has is not written again."""
+
+
+def _commit(con: DuckDBPyConnection, journal: str, changed: Rows, new: frozenset[str]) -> None:
+    """Write the rows of a chunk, or none of them if it raises an error.
+
+    ``new``: the tables that have no rows with these keys yet, because inserting takes less time than replacing. Raises
+    ConstraintException if one of them has such a row, and JournalError for a number that is out of range.
+    """
     con.begin()
     try:
-        for table, rows in fold.rows.items():
-            _write(con, table, list(rows.values()))
-        renew(con, fold.rows)
+        for table, rows in changed.items():
+            if rows:
+                _write(con, table, list(rows.values()), "insert" if table in new else "upsert")
+        renew(con, changed, is_new="call_totals" in new)
     except (ConversionException, InvalidInputException, OutOfRangeException) as error:
         con.rollback()
-        raise JournalError(f"The journal {path.name} contains a number that is out of range: {error}.") from error
+        raise JournalError(f"The journal {journal} contains a number that is out of range: {error}.") from error
+    except ConstraintException:
+        con.rollback()
+        raise
     con.commit()
-    return after
 
 
 def _require_no_copy(path: Path, benchmark: str) -> None:
@@ -258,10 +300,15 @@ def _require_no_copy(path: Path, benchmark: str) -> None:
         )
 
 
-def _write(con: DuckDBPyConnection, table: str, rows: Sequence[Row]) -> None:
-    """Insert rows, or replace rows of the same key; no two of ``rows`` may have the same key."""
-    columns = [column for column, *_ in con.execute(f"select * from {table} limit 0").description]  # noqa: S608 (ours)
-    with con.appender(table, action="upsert") as appender:
+def _write(
+    con: DuckDBPyConnection,
+    table: str,
+    rows: Sequence[Mapping[str, Value]],
+    action: Literal["insert", "upsert"],
+) -> None:
+    """Insert rows; ``upsert``: or replace rows of the same key. No two of ``rows`` may have the same key."""
+    columns = columns_of(con, table)
+    with con.appender(table, action=action) as appender:
         appender.append_rows([tuple(row.get(column) for column in columns) for row in rows])
 
 

@@ -159,6 +159,17 @@ def build_of(con: DuckDBPyConnection) -> str:
     return str(row[0]) if row else ""
 
 
+_COLUMNS: dict[str, tuple[str, ...]] = {}
+
+
+def columns_of(con: DuckDBPyConnection, table: str) -> tuple[str, ...]:
+    """The columns of a table in order. They are asked for once: every index of this version has the same."""
+    if table not in _COLUMNS:
+        described = con.execute(f"select * from {table} limit 0").description  # noqa: S608 (ours)
+        _COLUMNS[table] = tuple(column for column, *_ in described)
+    return _COLUMNS[table]
+
+
 _SUMMED = {"experiments": "id", "iterations": "experiment", "calls": "experiment", "scores": "experiment"}
 """The tables that are summed up, with their column for the experiment."""
 
@@ -166,12 +177,16 @@ Rows = Mapping[str, Mapping[tuple[Value, ...], Mapping[str, Value]]]
 """Table -> key -> row."""
 
 
-def renew(con: DuckDBPyConnection, changed: Rows) -> None:
-    """Recompute the totals of the experiments of these rows, which are already written."""
+def renew(con: DuckDBPyConnection, changed: Rows, *, is_new: bool = False) -> None:
+    """Recompute the totals of the experiments of these rows, which are already written.
+
+    ``is_new``: the experiments have no totals yet.
+    """
     experiments = {"changed": sorted(set(_experiments(changed)))}
     if not experiments["changed"]:
         return
-    con.execute(f"delete from call_totals where {_CHANGED}", experiments)  # noqa: S608 (ours)
+    if not is_new:
+        con.execute(f"delete from call_totals where {_CHANGED}", experiments)  # noqa: S608 (ours)
     for sql in FILL:
         con.execute(sql.format(changed=_CHANGED), experiments)
 

@@ -210,3 +210,16 @@ def test_hostile_text_comes_back_as_it_was(store, journal, plan):
     store.ingest()
     with store.open() as con:
         assert text(con, sha256) == hostile
+
+
+def test_rows_that_lines_of_another_journal_made_are_replaced(store, journal, plan, write):
+    other = replace(plan, seed=1)
+    journal.ask(other.experiments()[0], 0)  # a line that belongs in the journal of the other benchmark
+    journal.answer(other.experiments()[0], 0, "def f(): ...", 0.5)
+    assert store.ingest().faults == ()
+    write(other).tell(other.experiments()[0])
+    write(replace(plan, seed=2)).tell(replace(plan, seed=2).experiments()[0])  # all rows of this one are new
+    assert store.ingest().faults == ()
+    with store.open() as con:
+        assert [call.cost_usd for call in calls(con, other.experiments()[0].id)] == [0.25]
+        assert experiment_of(con, other.experiments()[0].id).cost_usd == 0.25
