@@ -42,26 +42,33 @@ def summaries(
 
 
 _SUMMARIES = f"""
-with shares as (
-    select benchmark, configuration, avg(solved order by problem) as share,
-        avg(solved_first order by problem) as share_first
-    from (
-        select benchmark, configuration, problem, avg(if(outcome = 'solved', 1, 0)) as solved,
-            avg(if(outcome = 'solved' and iterations <= 1, 1, 0)) as solved_first
-        from results
-        where outcome in ('solved', 'unsolved')
-            and ($benchmarks is null or list_contains($benchmarks::varchar[], benchmark))
-            and ($only is null or problem in (select unnest($only::varchar[])))
-        group by benchmark, configuration, problem
-    ) group by benchmark, configuration
+with problems as (
+    select benchmark, configuration, problem,
+        avg(if(outcome = 'solved', 1, 0)) filter (where outcome in ('solved', 'unsolved')) as share,
+        avg(if(outcome = 'solved' and iterations <= 1, 1, 0)) filter (where outcome in ('solved', 'unsolved'))
+            as share_first,
+        bool_or(outcome in ('solved', 'unsolved')) as scored,
+        bool_or(outcome in ('solved', 'unsolved') and score_kind = 'oracle') as by_oracle,
+        bool_or(score_kind = 'reported') as reported
+    from results
+    where ($benchmarks is null or list_contains($benchmarks::varchar[], benchmark))
+        and ($only is null or problem in (select unnest($only::varchar[])))
+    group by benchmark, configuration, problem
+),
+totals as (
+    select benchmark, configuration, string_agg(problem, chr(10) order by problem) as names, count(*) as problems,
+        count(*) filter (where scored) as scored, count(*) filter (where by_oracle) as by_oracle,
+        count(*) filter (where reported) as reported, avg(share order by problem) as share,
+        avg(share_first order by problem) as share_first
+    from problems group by benchmark, configuration
 )
 select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.strategy) as strategy,
     any_value(f.models) as models, any_value(f.parameters) as parameters, any_value(f.gate) as gate,
     any_value(b.tiers) as model_tiers,
     any_value(b.dataset) as dataset, any_value(b.dataset_sha256) as dataset_sha256, any_value(b.licence) as licence,
     any_value(f.feedback) as feedback, any_value(b.isolation) as isolation, count(*) filter (where r.shared) as shared,
-    sha256(any_value(b.dataset_sha256) || string_agg(distinct r.problem, chr(10) order by r.problem)) as problem_set,
-    count(distinct r.problem) as problems, count(*) as planned,
+    sha256(any_value(b.dataset_sha256) || any_value(t.names)) as problem_set,
+    any_value(t.problems) as problems, count(*) as planned,
     count(*) filter (where r.outcome = 'solved') as solved,
     count(*) filter (where r.outcome = 'unsolved') as unsolved,
     count(*) filter (where r.outcome = 'unsolved' and r.reason = 'context') as context_ends,
@@ -69,14 +76,12 @@ select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.st
     count(*) filter (where r.outcome = 'cancelled') as cancelled,
     count(*) filter (where r.outcome = 'error') as errors,
     count(*) filter (where r.state = 'running') as running,
-    count(distinct r.problem) filter (where r.outcome in ('solved', 'unsolved')) as scored_problems,
-    count(distinct r.problem) filter (where r.outcome in ('solved', 'unsolved') and r.score_kind = 'oracle')
-        as oracle_problems,
-    count(distinct r.problem) filter (where r.score_kind = 'reported') as reported_problems,
+    any_value(t.scored) as scored_problems, any_value(t.by_oracle) as oracle_problems,
+    any_value(t.reported) as reported_problems,
     bool_or({SAW_BASE_TESTS}) as saw_base_tests, bool_or({SEARCHED}) as searched,
     avg(r.iterations) filter (where r.outcome in ('solved', 'unsolved')) as mean_iterations,
     count(*) filter (where r.outcome = 'solved' and r.iterations <= 1) as solved_first,
-    any_value(s.share) as share, any_value(s.share_first) as share_first,
+    any_value(t.share) as share, any_value(t.share_first) as share_first,
     coalesce(sum(i.replies), 0)::bigint as replies, coalesce(sum(i.well_formed), 0)::bigint as well_formed,
     known_sum(r.input_tokens)::bigint as input_tokens, known_sum(r.output_tokens)::bigint as output_tokens,
     known_sum(if(r.outcome is null, 0, r.seconds)) as seconds,
@@ -85,7 +90,7 @@ select r.benchmark, r.configuration, any_value(f.label) as label, any_value(f.st
     known_sum(r.reasoning_tokens)::bigint as reasoning_tokens
 from results r join configurations f on f.benchmark = r.benchmark and f.id = r.configuration
 join benchmarks b on b.id = r.benchmark
-left join shares s on s.benchmark = r.benchmark and s.configuration = r.configuration
+left join totals t on t.benchmark = r.benchmark and t.configuration = r.configuration
 left join (
     select experiment, count(*) as replies, count(*) filter (where how in {WELL_FORMED}) as well_formed
     from iterations group by experiment
