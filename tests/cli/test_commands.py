@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -165,18 +164,6 @@ def test_two_benchmarks_at_once_on_one_folder_are_both_in_the_results(koderz: An
     rows = koderz("results", "--json").json
     assert len({row["benchmark"] for row in rows}) == 2
     assert all(row["solved"] + row["unsolved"] == 3 for row in rows)
-
-
-def test_ctrl_c_exits_with_130_and_says_how_to_go_on(koderz: Any) -> None:
-    slow = (*SMALL, "--coder", "scripted/slow", "--name", "slow")
-    process = subprocess.Popen([*KODERZ, *slow], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stderr is not None
-    process.stderr.readline()
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate()
-    assert process.returncode == 130, err
-    benchmark = err.decode().rstrip().rpartition("To continue: koderz resume ")[2]
-    assert koderz("resume", benchmark).code == 0
 
 
 def test_the_readmes_python_lines_work(capsys: pytest.CaptureFixture[str]) -> None:
