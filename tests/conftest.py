@@ -187,7 +187,7 @@ def ran_once(
     def fill(*command: str) -> None:
         home = load_settings().home
         if command in _homes:
-            shutil.copytree(_homes[command], home, dirs_exist_ok=True)
+            shutil.copytree(_homes[command], home)
             return
         said = koderz(*command)
         assert said.code in {0, 4}, said.err
