@@ -105,7 +105,7 @@ def test_text_that_a_terminal_would_obey_is_made_harmless_in_errors(koderz: Any)
     assert "\x1b" not in said.err
 
 
-@pytest.mark.parametrize("words", ["results", "results --json", "export --out -", "--help", "benchmark --help"])
+@pytest.mark.parametrize("words", ["results", "export --out -", "--help", "benchmark --help"])
 def test_a_reader_that_leaves_is_no_bug(ran_once: Any, words: str) -> None:
     ran_once(*SMALL, "scripted/weak")
     python = f"env -u PYTHONUNBUFFERED {shlex.quote(sys.executable)}"
