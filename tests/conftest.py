@@ -169,6 +169,33 @@ def koderz(capsys: pytest.CaptureFixture[str]) -> Callable[..., Said]:
     return call
 
 
+@pytest.fixture(scope="module")
+def _homes() -> dict[tuple[str, ...], Path]:
+    """The data folders that commands of this file filled, by command."""
+    return {}
+
+
+@pytest.fixture
+def ran_once(
+    koderz: Callable[..., Said], _homes: dict[tuple[str, ...], Path], tmp_path_factory: pytest.TempPathFactory
+) -> Callable[..., None]:
+    """The empty data folder of this test as a command leaves it, which all tests of a file run once: others get a copy.
+
+    Only for commands whose output and exit code (0 or 4) no test looks at.
+    """
+
+    def fill(*command: str) -> None:
+        home = load_settings().home
+        if command in _homes:
+            shutil.copytree(_homes[command], home)
+            return
+        said = koderz(*command)
+        assert said.code in {0, 4}, said.err
+        _homes[command] = Path(shutil.copytree(home, tmp_path_factory.mktemp("ran") / "home"))
+
+    return fill
+
+
 @pytest.fixture(scope="session")
 def test_data() -> Path:
     if not TEST_DATA:

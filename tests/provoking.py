@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, redirect_stderr, redirect_stdout
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
 from unittest.mock import patch
@@ -138,13 +138,14 @@ def no_weights(ground: Ground) -> Said:
 
 
 def wrong_hash(ground: Ground) -> Said:
-    """The download has just ended, with as many bytes as it should have."""
-    weights = WEIGHTS[WEIGHTS_NAME]
+    """The download has just ended, with as many bytes as it should have: few, because their hash is computed."""
+    weights = replace(WEIGHTS[WEIGHTS_NAME], size_bytes=1000)
     part = ground.home / "models" / Path(weights.file_name).with_suffix(".part")
     part.parent.mkdir(parents=True)
     with part.open("wb") as file:
         file.truncate(weights.size_bytes)
-    return ground.koderz("models", "pull", weights.name)
+    with patch.dict(WEIGHTS, {weights.name: weights}):
+        return ground.koderz("models", "pull", weights.name)
 
 
 def too_slow(ground: Ground) -> Said:

@@ -65,7 +65,7 @@ class Echo:
         if not body.get("stream"):
             claude = claude_says({"type": "text", "text": said})
             return (claude if "messages" in handler.path else says(said, service_tier=KEYS[0]))(handler)
-        width = turn % 11 + 1
+        width = turn % 40 + 1  # test_redaction.py splits keys everywhere
         pieces = [said[at : at + width] for at in range(0, len(said), width)]
         return self._stream(handler, pieces, claude="messages" in handler.path)
 
@@ -134,11 +134,16 @@ def contents(folder: Path) -> Iterator[tuple[str, str]]:
                     yield from ((f"{path}/{name}", packed.read(name).decode("latin-1")) for name in packed.namelist())
 
 
+def holds_a_key(text: str) -> bool:
+    """Whether the pattern below is found, which would take seconds to search the megabytes of a database."""
+    return "planted" in text.lower() or any(key in text for key in (*KEYS, *ENCODED))
+
+
 def keys_in(found: dict[str, str]) -> dict[str, set[str]]:
     """Where a key, or a part of one, still is. A problem that somebody typed is theirs as they typed it."""
     mark = re.compile("|".join(map(re.escape, (*KEYS, *ENCODED))) + "|(?i:.{0,20}planted.{0,20})")
-    texts = {place: text for place, text in found.items() if "problems/typed-" not in place}
-    return {place: set(hits) for place, text in texts.items() if (hits := mark.findall(text))}
+    texts = {place: text for place, text in found.items() if "problems/typed-" not in place and holds_a_key(text)}
+    return {place: set(mark.findall(text)) for place, text in texts.items()}
 
 
 def watched(opened: Workspace, answer: Echo, order: Order, dataset: str) -> tuple[str, set[str]]:

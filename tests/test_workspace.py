@@ -79,7 +79,7 @@ def ended(workspace: Workspace, benchmark: str) -> bool:
 
 
 def test_a_benchmark_runs_in_the_background_until_it_ends(workspace: Workspace) -> None:
-    benchmark = workspace.runs.start(planned(workspace, "0:9"), concurrency=1)
+    benchmark = workspace.runs.start(planned(workspace, "0:2"), concurrency=1)
     assert workspace.runs.is_here(benchmark)
     assert ended(workspace, benchmark)
     assert [close.reason for close in told(workspace, benchmark, BenchmarkClosed)] == ["finished"]
@@ -87,7 +87,7 @@ def test_a_benchmark_runs_in_the_background_until_it_ends(workspace: Workspace) 
 
 
 def test_what_a_model_says_is_heard_while_it_speaks_and_forgotten_afterwards(workspace: Workspace) -> None:
-    plan = planned(workspace, "0:4")
+    plan = planned(workspace, "0:2")
     workspace.runs.start(plan, concurrency=1)
     experiment, spoken = listen(workspace, plan)
     assert (spoken.role, spoken.model, spoken.text[:8]) == ("coder", "scripted/slow", "SCRIPTED")
@@ -96,7 +96,7 @@ def test_what_a_model_says_is_heard_while_it_speaks_and_forgotten_afterwards(wor
 
 
 def test_a_stopped_benchmark_ends_soon_and_goes_on_when_started_again(workspace: Workspace) -> None:
-    plan = planned(workspace, "0:9")
+    plan = planned(workspace, "0:4")
     workspace.runs.start(plan, concurrency=1)
     listen(workspace, plan)
     workspace.runs.stop(plan.id)
@@ -104,7 +104,7 @@ def test_a_stopped_benchmark_ends_soon_and_goes_on_when_started_again(workspace:
     assert ended(workspace, plan.id)
     assert [close.reason for close in told(workspace, plan.id, BenchmarkClosed)] == ["stopped", "finished"]
     outcomes = [end.outcome for end in told(workspace, plan.id, ExperimentFinished)]
-    assert (len(outcomes), outcomes.count("cancelled")) == (10, 1)
+    assert (len(outcomes), outcomes.count("cancelled")) == (5, 1)
 
 
 def test_a_budget_that_was_changed_during_the_run_is_kept_when_the_plan_runs_again(workspace: Workspace) -> None:
@@ -120,7 +120,7 @@ def test_a_budget_that_was_changed_during_the_run_is_kept_when_the_plan_runs_aga
 
 
 def test_however_many_start_a_plan_at_once_it_runs_once(workspace: Workspace) -> None:
-    plan, together = planned(workspace, "0:9"), threading.Barrier(8)
+    plan, together = planned(workspace, "0:4"), threading.Barrier(8)
 
     def start(_: int) -> str:
         together.wait()

@@ -83,9 +83,9 @@ def recall(
 ) -> Recall | None:
     """The recall of a configuration, from one program for each problem; None if too few problems have one.
 
-    ``solutions``: of all problems. ``renamed``: the likeness of the program for the renamed problem to the renamed
-    solution. ``peers``: correct programs of other models, one for each model. They are compared with the programs for
-    the problems that the configuration ``solved``, because wrong programs resemble the solution less.
+    ``solutions``: at least of the problems with a program. ``renamed``: the likeness of the program for the renamed
+    problem to the renamed solution. ``peers``: correct programs of other models, one for each model, compared with the
+    programs for the problems that the configuration ``solved``, because wrong programs resemble the solution less.
     """
     long = {problem: runs for problem, runs in solutions.items() if len(runs) >= FEWEST_RUNS}
     known = sorted(programs.keys() & long.keys())

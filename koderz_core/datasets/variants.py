@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
+from functools import lru_cache
 
 import msgspec
 
@@ -45,6 +46,7 @@ def parted(name: str) -> tuple[str, str]:
     return dataset, variant
 
 
+@lru_cache(len(VARIANTS))  # a check of trust needs all variants of a dataset, and each takes some tenths of a second
 def varied(dataset: Dataset, variant: Variant) -> Dataset:
     """The variant of a dataset. Problems that the rules cannot change are left out, with the reason."""
     made = [_varied(problem, variant) for problem in dataset.problems]

@@ -53,7 +53,7 @@ class Sandbox:
             if self._closed:
                 raise SandboxError("This workspace is closed, so it cannot grade programs. Open another workspace.")
             if self._judge is None:
-                judge = self._open(choose(self._wanted, probe(self._bwrap)))
+                judge = self._open(choose(self._wanted, probe(self._bwrap, _possible(self._wanted))))
                 self._self_test = quick(judge)
                 if not self._self_test.passed:
                     judge.close()
@@ -91,6 +91,11 @@ class Sandbox:
 
     def _open(self, tier: Isolation) -> BoxedJudge:
         return BoxedJudge(tier, self._bwrap, timeout_seconds=self._timeout_seconds, workers=self.programs_at_once)
+
+
+def _possible(wanted: Wanted) -> tuple[Isolation, ...]:
+    """The tiers that ``choose`` can return. Each tier that is tested takes a process."""
+    return ("hardened", "strong") if wanted == "auto" else (wanted,)
 
 
 def choose(wanted: Wanted, tiers: tuple[TierStatus, ...]) -> Isolation:

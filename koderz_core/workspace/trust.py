@@ -91,7 +91,8 @@ class _Gathered:
         self._results, self._datasets, self._read = checks.results, checks.datasets, read
         self._unknown: dict[str, None] = {}
         self._loaded: dict[str, Dataset | None] = {}
-        self._scans: dict[str, Mapping[str, Scan]] = {}
+        self._problems: dict[str, Mapping[str, Problem]] = {}
+        self._scans: dict[tuple[str, str], Scan] = {}
         bases = {row.dataset for row in rows}
         benchmarks = checks.results.benchmarks()
         self._varied = [
@@ -152,8 +153,11 @@ class _Gathered:
         if dataset is None:
             return None
         prompts = {problem.id: problem.public.prompt for problem in dataset.problems}
+        programs = self._programs(own)
         solutions = {
-            problem.id: runs_of(problem.canonical_solution, problem.public.prompt) for problem in dataset.problems
+            problem.id: runs_of(problem.canonical_solution, problem.public.prompt)
+            for problem in dataset.problems
+            if problem.id in programs
         }
         models = self._models.get(row.key, frozenset())
         peers: defaultdict[str, list[Runs]] = defaultdict(list)
@@ -161,7 +165,6 @@ class _Gathered:
             for problem, program in self._programs(self._trials[key], solved=True).items():
                 if problem in prompts:
                     peers[problem].append(runs_of(program, prompts[problem]))
-        programs = self._programs(own)
         return recall(
             solutions,
             {name: runs_of(program, prompts[name]) for name, program in programs.items() if name in prompts},
@@ -211,7 +214,7 @@ class _Gathered:
                 if (key := (code, dataset, trial.problem)) not in seen:
                     program = self._texts.get(code, "")
                     chars += len(program)
-                    scan = self._scans_of(dataset).get(trial.problem, _NO_TARGET)
+                    scan = self._scan(dataset, trial.problem)
                     seen[key] = scan(program) if chars <= MOST_CHARS else None
                     unread += seen[key] is None
                 for sign in seen[key] or ():
@@ -219,11 +222,15 @@ class _Gathered:
         found = {sign: tuple(signs[sign]) for sign in MEANINGS if sign in signs}
         return Scanned(len(seen) - unread, unread, found)
 
-    def _scans_of(self, name: str) -> Mapping[str, Scan]:
-        if name not in self._scans:
+    def _scan(self, name: str, problem: str) -> Scan:
+        """The scan of programs for a problem of a dataset."""
+        if name not in self._problems:
             dataset = self._dataset(name)
-            self._scans[name] = {problem.id: _scan_of(problem) for problem in dataset.problems} if dataset else {}
-        return self._scans[name]
+            self._problems[name] = {each.id: each for each in dataset.problems} if dataset else {}
+        if (name, problem) not in self._scans:
+            known = self._problems[name].get(problem)
+            self._scans[name, problem] = _scan_of(known) if known else _NO_TARGET
+        return self._scans[name, problem]
 
     def _dataset(self, name: str, sha256: str = "") -> Dataset | None:
         """The dataset; None, which ``notes`` will say, if it is not here or another version of it is."""

@@ -42,35 +42,27 @@ def test_plan_only_tells_what_it_comes_to_and_runs_nothing(koderz: Any) -> None:
     assert "No results yet" in koderz("results").out
 
 
-def test_a_pilot_counts_and_tells_what_the_rest_takes(koderz: Any) -> None:
-    said = koderz(*SMALL, "--pilot", "3")
-    assert said.code == 0
-    assert "Remaining: 3 experiments. Estimated calls: about 3, 90th percentile 3." in said.out
-    assert "Cost: about $0.00, 90th percentile $0.00." in said.out
-    assert "leaves out 3 experiments of the benchmark. To run the whole benchmark: koderz resume bench_" in said.err
-    assert "3 of them already done" in koderz(*SMALL).err
+def test_a_pilot_counts_tells_what_the_rest_takes_and_is_compared_with_what_that_took(koderz: Any) -> None:
+    first = koderz(*SMALL, "--pilot", "3")
+    assert first.code == 0
+    assert "Remaining: 3 experiments. Estimated calls: about 3, 90th percentile 3." in first.out
+    assert "Cost: about $0.00, 90th percentile $0.00." in first.out
+    assert "leaves out 3 experiments of the benchmark. To run the whole benchmark: koderz resume bench_" in first.err
+    assert "It cost $0.00 and took" in first.err
+    (benchmark,) = {row["benchmark"] for row in koderz("results", "--json").json}
+    assert koderz("analyze", benchmark, "--json").json["receipt"] is None
+    then = koderz(*SMALL)
+    assert "3 of them already done" in then.err
+    assert "It cost $0.00 (estimate: about $0.00, 90th percentile $0.00) and took" in then.err
+    told = koderz("analyze", benchmark, "--json").json["receipt"]
+    assert (told["forecast"]["experiments"], told["cost_usd"]) == (3, 0.0)
+    assert told["seconds"] > 0
+    assert "(estimate: about $0.00" in koderz("analyze", benchmark).out
 
 
 def test_a_pilot_of_a_fork_tells_what_the_rest_of_the_fork_takes(koderz: Any) -> None:
     koderz(*SMALL)
     assert "Remaining: 3 experiments." in koderz(*SMALL, "--fork", "--pilot", "3").out
-
-
-def test_what_it_cost_is_told_beside_what_was_forecast(koderz: Any) -> None:
-    first, then = koderz(*SMALL, "--pilot", "3"), koderz(*SMALL)
-    assert "It cost $0.00 and took" in first.err
-    assert "It cost $0.00 (estimate: about $0.00, 90th percentile $0.00) and took" in then.err
-
-
-def test_what_was_foretold_is_written_down_and_analyze_compares_with_it(koderz: Any) -> None:
-    koderz(*SMALL, "--pilot", "3")
-    (benchmark,) = {row["benchmark"] for row in koderz("results", "--json").json}
-    assert koderz("analyze", benchmark, "--json").json["receipt"] is None
-    koderz(*SMALL)
-    told = koderz("analyze", benchmark, "--json").json["receipt"]
-    assert (told["forecast"]["experiments"], told["cost_usd"]) == (3, 0.0)
-    assert told["seconds"] > 0
-    assert "(estimate: about $0.00" in koderz("analyze", benchmark).out
 
 
 def test_plan_only_says_what_the_plan_can_show(koderz: Any) -> None:
@@ -108,8 +100,14 @@ def test_a_call_that_may_cost_more_than_the_budget_is_never_sent(koderz: Any, pa
     assert "Experiments without a result: 3 of 3." in said.err
 
 
-def test_with_a_larger_budget_resume_goes_on(koderz: Any, paid: Server) -> None:
-    koderz(*PAID, "--max-cost", "1.03")
+def test_a_budget_that_is_used_up_is_no_interruption_and_with_a_larger_one_resume_goes_on(
+    koderz: Any, paid: Server
+) -> None:
+    said = koderz(*PAID, "--max-cost", "1.03")
+    assert said.code == 5
+    without = "Experiments without a result: 1 of 3. To continue with a larger budget: koderz resume bench_"
+    assert without in said.err
+    assert "--max-cost USD" in said.err
     assert len(paid.bodies) == 2, "two answers of half a cent, and the third would not fit any more"
     (benchmark,) = {row["benchmark"] for row in koderz("results", "--json").json}
     assert koderz("resume", benchmark).code == 5
@@ -139,11 +137,3 @@ def test_a_model_without_a_price_is_refused_under_a_budget_unless_it_is_allowed(
 @pytest.mark.parametrize("usd", ["-1", "nan"])
 def test_a_budget_is_an_amount_of_money(koderz: Any, usd: str) -> None:
     assert koderz(*SMALL, "--max-cost", usd).code == 2
-
-
-def test_a_budget_that_is_used_up_is_no_interruption(koderz: Any, paid: Server) -> None:
-    said = koderz(*PAID, "--max-cost", "1.03")
-    assert said.code == 5
-    without = "Experiments without a result: 1 of 3. To continue with a larger budget: koderz resume bench_"
-    assert without in said.err
-    assert "--max-cost USD" in said.err

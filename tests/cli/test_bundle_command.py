@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,8 @@ from koderz_core.examples import EXAMPLE
 
 
 @pytest.fixture
-def example(koderz: Any) -> None:
-    koderz("example")
+def example(ran_once: Callable[..., None]) -> None:
+    ran_once("example")
 
 
 def test_a_bundle_is_made_of_a_benchmark_and_verified(koderz: Any, example: None, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -167,18 +166,6 @@ def test_two_benchmarks_at_once_on_one_folder_are_both_in_the_results(koderz: An
     assert all(row["solved"] + row["unsolved"] == 3 for row in rows)
 
 
-def test_ctrl_c_exits_with_130_and_says_how_to_go_on(koderz: Any) -> None:
-    slow = (*SMALL, "--coder", "scripted/slow", "--name", "slow")
-    process = subprocess.Popen([*KODERZ, *slow], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-    assert process.stderr is not None
-    process.stderr.readline()
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate()
-    assert process.returncode == 130, err
-    benchmark = err.decode().rstrip().rpartition("To continue: koderz resume ")[2]
-    assert koderz("resume", benchmark).code == 0
-
-
 def test_the_readmes_python_lines_work(capsys: pytest.CaptureFixture[str]) -> None:
     readme = (Path(koderz_core.__file__).parent.parent / "README.md").read_text()
     lines = readme.split("```python\n")[1].split("```")[0]
@@ -186,3 +173,23 @@ def test_the_readmes_python_lines_work(capsys: pytest.CaptureFixture[str]) -> No
     said = capsys.readouterr().out
     assert said.startswith("True\n")
     assert "HumanEval/2" in said
+
+
+def test_timing_adds_up_to_the_time_of_the_experiments(koderz: Any) -> None:
+    order = ("--problems", "0:3", "--strategy", "supervised", "--coder", "scripted/weak", "--max-iterations", "3")
+    assert koderz("benchmark", *order, "--no-baselines").code == 0
+    benchmark = koderz("results", "--json").json[0]["benchmark"]
+    (found,) = koderz("analyze", benchmark, "--timing", "--json").json
+    assert found["experiments"] == 3
+    assert sum(found["phases"].values()) == pytest.approx(found["seconds"], rel=0.05)
+    assert found["phases"]["tests"] > 0
+    assert "journal" in koderz("analyze", benchmark, "--timing").out
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="strong tiers need Linux")
+def test_what_is_begun_says_first_what_its_programs_run_in(koderz: Any) -> None:
+    said = koderz("benchmark", "--problems", "0:1", "--coder", "scripted/strong")
+    identifier = said.err.split(":")[0]
+    (row,) = koderz("analyze", identifier, "--json").json["experiments"]
+    assert f"Isolation: {row['isolation']}, self-test {row['self_test']}." in said.err
+    assert (row["isolation"] in ("hardened", "strong"), row["shared"]) == (True, False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
@@ -11,11 +12,13 @@ import pytest
 from koderz_core.report.benchmark_report import escaped
 
 RUN = ("benchmark", "--problems", "0:3", "--strategy", "direct,supervised", "--max-iterations", "2", "--name", "mine")
+WEAK = (*RUN, "--coder", "scripted/weak")
+REVIEWED = (*RUN, "--checkpoint-interval", "1", "--coder", "scripted/weak")
 
 
 @pytest.fixture
-def compared(koderz: Any) -> Any:
-    koderz(*RUN, "--coder", "scripted/weak")
+def compared(koderz: Any, ran_once: Callable[..., None]) -> Any:
+    ran_once(*WEAK)
     return lambda *arguments: koderz("compare", *arguments)
 
 
@@ -49,8 +52,10 @@ def test_csv_has_a_line_per_configuration_or_per_pair(compared: Any) -> None:
     assert (pair["letter"], pair["n"]) == ("B", "3")
 
 
-def test_a_whole_number_that_another_configuration_lacks_is_a_whole_number_in_csv(koderz: Any) -> None:
-    koderz(*RUN, "--checkpoint-interval", "1", "--coder", "scripted/weak")
+def test_a_whole_number_that_another_configuration_lacks_is_a_whole_number_in_csv(
+    koderz: Any, ran_once: Callable[..., None]
+) -> None:
+    ran_once(*REVIEWED)
     direct, supervised = csv.DictReader(StringIO(koderz("compare", "mine", "--format", "csv").out))
     assert direct["solved_before_help"] == ""
     assert supervised["solved_before_help"] in {"0", "1", "2", "3"}
@@ -77,9 +82,10 @@ def test_attempts_are_told_in_words_and_in_numbers_and_have_no_place_in_a_csv(co
     assert compared("mine", "--attempts", "--format", "csv").code == 2
 
 
-def test_what_a_supervisor_contributed_is_told_with_what_that_does_not_show(koderz: Any) -> None:
-    ran = koderz(*RUN, "--checkpoint-interval", "1", "--coder", "scripted/weak")
-    assert ran.code == 0
+def test_what_a_supervisor_contributed_is_told_with_what_that_does_not_show(
+    koderz: Any, ran_once: Callable[..., None]
+) -> None:
+    ran_once(*REVIEWED)
     told = koderz("analyze", "mine")
     assert "Gate tests passed before and after each checkpoint" in told.out
     assert "does not show the effect of a checkpoint" in told.out

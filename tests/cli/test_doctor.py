@@ -1,4 +1,4 @@
-"""``koderz doctor``, ``koderz speed-test`` and ``koderz analyze --timing`` as a person calls them."""
+"""``koderz doctor`` and ``koderz speed-test`` as a person calls them."""
 
 from __future__ import annotations
 
@@ -94,27 +94,8 @@ def test_speed_test_tells_tokens_per_second(koderz: Koderz, monkeypatch: pytest.
     assert "vllm/it did not answer" in said.err
 
 
-def test_timing_adds_up_to_the_time_of_the_experiments(koderz: Koderz) -> None:
-    order = ("--problems", "0:3", "--strategy", "supervised", "--coder", "scripted/weak", "--max-iterations", "3")
-    assert koderz("benchmark", *order, "--no-baselines").code == 0
-    benchmark = koderz("results", "--json").json[0]["benchmark"]
-    (found,) = koderz("analyze", benchmark, "--timing", "--json").json
-    assert found["experiments"] == 3
-    assert sum(found["phases"].values()) == pytest.approx(found["seconds"], rel=0.05)
-    assert found["phases"]["tests"] > 0
-    assert "journal" in koderz("analyze", benchmark, "--timing").out
-
-
 @needs_linux
-def test_it_names_every_tier_the_one_that_is_used_and_what_the_grader_came_to(koderz: Koderz) -> None:
-    said = koderz("doctor")
-    assert all(f"{tier}: " in said.out for tier in ("hardened", "strong", "limited"))
-    assert said.out.count("koderz runs programs in this tier") == 1
-    assert "✓ correct program after the attacks: 1/1" in said.out
-
-
-@needs_linux
-def test_the_whole_self_test_passes_every_canonical_solution_and_is_written_as_json(
+def test_the_whole_self_test_passes_every_canonical_solution_and_is_written_as_json_beside_every_tier(
     koderz: Koderz, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-a")
@@ -123,6 +104,9 @@ def test_the_whole_self_test_passes_every_canonical_solution_and_is_written_as_j
     (right,) = [item for item in found if item["subject"] == "correct programs"]
     assert (said.code, right["state"]) == (0, "ready")
     assert int(right["said"].partition("/")[0]) > 164
+    assert all(f"{tier}: " in said.out for tier in ("hardened", "strong", "limited"))
+    assert said.out.count("koderz runs programs in this tier") == 1
+    assert "✓ correct program after the attacks: 1/1" in said.out
 
 
 def test_a_tier_that_does_not_hold_ends_it_with_3_and_says_what_to_do(
@@ -144,12 +128,3 @@ def test_each_failed_check_is_told_in_full_and_ends_it_with_3(koderz: Koderz, mo
     said = koderz("doctor")
     assert said.code == 3
     assert "Missing or not working: wrong programs: gives another number (it passed)." in said.out
-
-
-@needs_linux
-def test_what_is_begun_says_first_what_its_programs_run_in(koderz: Koderz) -> None:
-    said = koderz("benchmark", "--problems", "0:1", "--coder", "scripted/strong")
-    identifier = said.err.split(":")[0]
-    (row,) = koderz("analyze", identifier, "--json").json["experiments"]
-    assert f"Isolation: {row['isolation']}, self-test {row['self_test']}." in said.err
-    assert (row["isolation"] in ("hardened", "strong"), row["shared"]) == (True, False)

@@ -68,8 +68,10 @@ def test_an_order_that_no_journal_could_hold_is_refused(order: Any) -> None:
         workspace.plans.plan(order)
 
 
-def test_a_benchmark_in_a_journal_that_cannot_be_read_is_not_called_unknown(koderz: Any, tmp_path: Path) -> None:
-    koderz(*SMALL, "scripted/weak")
+def test_a_benchmark_in_a_journal_that_cannot_be_read_is_not_called_unknown(
+    koderz: Any, ran_once: Any, tmp_path: Path
+) -> None:
+    ran_once(*SMALL, "scripted/weak")
     (journal,) = (tmp_path / "home" / "journals").glob("*.jsonl")
     journal.write_bytes(b"{broken\n" + journal.read_bytes())
     said = koderz("analyze", journal.stem)
@@ -91,8 +93,8 @@ def test_a_problem_without_a_test_that_counts_is_refused_when_planned(koderz: An
     assert "a/0 contain no assert that can fail" in said.err
 
 
-def test_an_unknown_problem_in_results_is_named(koderz: Any) -> None:
-    koderz(*SMALL, "scripted/weak")
+def test_an_unknown_problem_in_results_is_named(koderz: Any, ran_once: Any) -> None:
+    ran_once(*SMALL, "scripted/weak")
     assert koderz("results", "--problem", "NOPE").code == 2
     assert {row["problem"] for row in koderz("results", "--problem", "1", "--json").json} == {"HumanEval/1"}
 
@@ -103,9 +105,9 @@ def test_text_that_a_terminal_would_obey_is_made_harmless_in_errors(koderz: Any)
     assert "\x1b" not in said.err
 
 
-@pytest.mark.parametrize("words", ["results", "results --json", "export --out -", "--help", "benchmark --help"])
-def test_a_reader_that_leaves_is_no_bug(koderz: Any, words: str) -> None:
-    koderz(*SMALL, "scripted/weak")
+@pytest.mark.parametrize("words", ["results", "export --out -", "--help", "benchmark --help"])
+def test_a_reader_that_leaves_is_no_bug(ran_once: Any, words: str) -> None:
+    ran_once(*SMALL, "scripted/weak")
     python = f"env -u PYTHONUNBUFFERED {shlex.quote(sys.executable)}"
     command = f"{python} -c 'from koderz_core.cli import main; main()' {words} | true"
     ended = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False)
@@ -184,8 +186,8 @@ def test_a_folder_that_cannot_be_written_is_named(koderz: Any) -> None:
     assert "/proc/koderz" in said.err
 
 
-def test_a_corrupt_journal_line_is_named_with_the_cure(koderz: Any, tmp_path: Path) -> None:
-    koderz(*SMALL, "scripted/weak")
+def test_a_corrupt_journal_line_is_named_with_the_cure(koderz: Any, ran_once: Any, tmp_path: Path) -> None:
+    ran_once(*SMALL, "scripted/weak")
     (journal,) = (tmp_path / "home" / "journals").glob("*.jsonl")
     lines = journal.read_bytes().splitlines(keepends=True)
     journal.write_bytes(b"".join([*lines[:4], b"{broken\n", *lines[4:]]))

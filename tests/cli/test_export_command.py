@@ -21,8 +21,8 @@ ORDER = ("benchmark", "--problems", "0:2", "--strategy", "direct", "--coder", "s
 
 
 @pytest.fixture(autouse=True)
-def _recorded(koderz) -> None:
-    assert koderz(*ORDER).code in {0, 4}
+def _recorded(ran_once) -> None:
+    ran_once(*ORDER)
 
 
 def test_a_table_goes_to_standard_output_with_the_columns_that_are_wanted(koderz) -> None:

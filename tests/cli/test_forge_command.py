@@ -72,7 +72,7 @@ def test_a_folder_becomes_tasks_that_the_judge_accepts(
     folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     home = tmp_path / "home"
-    assert run("forge", folder, "--tasks", 1, "--least-failing", 1, "--json", "--data-dir", home) == 0
+    assert run("forge", folder, "--tasks", 1, "--least-failing", 1, "--workers", 1, "--json", "--data-dir", home) == 0
     made = json.loads(capsys.readouterr().out)
     assert (made["tasks"], made["sources"][0]["tests"]) == (1, 8)
     problems = load(made["dataset"], load_settings(home=home)).problems

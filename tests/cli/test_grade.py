@@ -134,7 +134,7 @@ def test_ctrl_c_ends_what_is_judged_and_writes_nothing(tmp_path: Path) -> None:
     koderz = subprocess.Popen([*KODERZ, *map(str, arguments)], stderr=subprocess.PIPE, text=True)
     assert koderz.stderr is not None
     koderz.stderr.readline()  # it has begun
-    time.sleep(1)
+    time.sleep(0.3)
     koderz.send_signal(signal.SIGINT)
     said = koderz.communicate(timeout=20)[1]
     assert (koderz.returncode, "Nothing was written" in said) == (130, True)

@@ -42,8 +42,11 @@ def test_no_other_table_and_no_result_changes_by_a_byte(koderz, experiments) -> 
     shown = [koderz(*words, "--json").out for words in (["results"], ["results", "--experiments"])]
     tables, (journal,) = exported(), load_settings().journals_dir.glob("*.jsonl")
     before = journal.read_bytes()
-    for experiment in experiments:
-        assert koderz("label", experiment, "wrong test", "cheats", "--note", "the expected value is wrong").code == 0
+    first, *others = experiments
+    assert koderz("label", first, "wrong test", "cheats", "--note", "the expected value is wrong").code == 0
+    with open_workspace() as workspace:
+        for experiment in others:
+            workspace.labels.change(experiment, add=["wrong test", "cheats"], note="the expected value is wrong")
     assert exported() == tables
     assert [koderz(*words, "--json").out for words in (["results"], ["results", "--experiments"])] == shown
     assert journal.read_bytes() == before

@@ -138,11 +138,11 @@ def test_a_narrow_terminal_keeps_verdict_and_cost_of_a_long_label() -> None:
     )
 
 
-def on_a_terminal(**environment: str) -> str:
+def on_a_terminal(coder: str = "scripted/never", **environment: str) -> str:
     """What a benchmark writes on a real pseudo-terminal of 100 columns."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 100, 0, 0))
-    words = ("benchmark", *ONE, "repair", "--no-baselines", "--coder", "scripted/stubborn")
+    words = ("benchmark", *ONE, "repair", "--no-baselines", "--coder", coder)
     command = [sys.executable, "-c", "from koderz_core.cli import main; main()", *words]
     given = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "COLUMNS", "FORCE_COLOR")}
     with subprocess.Popen(
@@ -161,7 +161,7 @@ def on_a_terminal(**environment: str) -> str:
 
 
 def test_in_a_terminal_a_bar_stays_below_the_lines() -> None:
-    written = on_a_terminal()
+    written = on_a_terminal("scripted/stubborn")  # slow, so that the bar is drawn between the lines
     told = [at.start() for at in re.finditer(r"HumanEval/0 SCRIPTED \d/3 ✗ 0 of 7 tests passed", written)]
     drawn = [at.start() for at in re.finditer(r"─+ 0/1 experiments · 0 solved", written)]
     assert len(told) == 3
