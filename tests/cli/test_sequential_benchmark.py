@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,20 @@ def events(journals: Path) -> list[Any]:
     return [entry.event for entry in read_all(journal)]
 
 
+@pytest.fixture(scope="module")
+def _first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Any]]:
+    """The data folder of the first test that needs ``ran``, and what its command said."""
+    return tmp_path_factory.mktemp("first") / "home", []
+
+
 @pytest.fixture
-def ran(koderz: Any) -> Any:
-    return koderz(*RUN)
+def ran(koderz: Any, _first: tuple[Path, list[Any]], tmp_path: Path) -> Any:
+    """A decided benchmark in the data folder of this test, which has run once for all tests; what its command said."""
+    home, said = _first
+    if not said:
+        said.append(koderz(*RUN, "--fail-under", 50, "--data-dir", home))
+    shutil.copytree(home, tmp_path / "home")
+    return said[0]
 
 
 def test_no_experiment_starts_after_the_decision(ran: Any, journals: Path) -> None:
@@ -44,12 +56,11 @@ def test_no_experiment_starts_after_the_decision(ran: Any, journals: Path) -> No
     assert "Saved: " in ran.err
 
 
-def test_fail_under_does_not_count_what_the_decision_left_out(koderz: Any) -> None:
-    assert koderz(*RUN, "--fail-under", "50").code == 0
+def test_fail_under_does_not_count_what_the_decision_left_out(ran: Any) -> None:
+    assert ran.code == 0
 
 
-def test_the_order_of_the_problems_is_drawn_by_the_seed_and_recorded(koderz: Any, journals: Path) -> None:
-    koderz(*RUN)
+def test_the_order_of_the_problems_is_drawn_by_the_seed_and_recorded(koderz: Any, ran: Any, journals: Path) -> None:
     (first,) = (event.plan.problems for event in events(journals) if isinstance(event, BenchmarkOpened))
     assert len(first) == 164
     assert first != tuple(sorted(first))
