@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from taking_over import taking_over
 
 from koderz_core.config import load_settings
 from koderz_core.events import AllowanceSet, CodeTested
@@ -42,7 +43,7 @@ def running(results: Results) -> Iterator[str]:
 
 @contextmanager
 def begun(*words: str) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-c", "from koderz_core.cli import main; main()", *words, *WORDS]
+    command = [sys.executable, "-c", taking_over(), *words, *WORDS]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     yield process
     process.kill()

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from faulty_server import FaultyServer, serving_faults
 from sample import only_whole
+from taking_over import taking_over
 
 from koderz_core import open_workspace
 from koderz_core.cli.progress import SAME_TROUBLE_SECONDS, TroubleLog
@@ -49,8 +50,8 @@ def running(openai: FaultyServer, anthropic: FaultyServer, models: str) -> Itera
     """A benchmark of one problem in a process of its own, whose providers are these servers."""
     keys = {"OPENAI_API_KEY": "sk-a", "ANTHROPIC_API_KEY": "sk-b"}
     urls = {"OPENAI_BASE_URL": f"{openai.url}/v1", "ANTHROPIC_BASE_URL": anthropic.url}
-    begin = [f"import os; os.environ.update({keys | urls!r}); from koderz_core.cli import main; main()"]
-    command = [sys.executable, "-c", *begin, *WORDS, models]
+    begin = f"import os; os.environ.update({keys | urls!r}); {taking_over()}"
+    command = [sys.executable, "-c", begin, *WORDS, models]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         ending = threading.Timer(LATE / 10, process.kill)
         ending.start()
