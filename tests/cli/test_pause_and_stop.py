@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import pytest
+from taking_over import taking_over
 
 from koderz_core.config import load_settings
 from koderz_core.events import AllowanceSet, CodeTested
 from koderz_core.journal import read_all
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow
+from koderz_core.runner.control import ControlRequest, send
 from koderz_core.store.results import Results
 from koderz_core.store.store import Store
 
@@ -39,7 +43,7 @@ def running(results: Results) -> Iterator[str]:
 
 @contextmanager
 def begun(*words: str) -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-c", "from koderz_core.cli import main; main()", *words, *WORDS]
+    command = [sys.executable, "-c", taking_over(), *words, *WORDS]
     process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
     yield process
     process.kill()
@@ -88,7 +92,11 @@ def test_what_another_process_runs_is_paused_and_goes_on_and_is_stopped(
     assert becomes(results, running, "running")
     assert eventually(lambda: iterations(running) > before)
     assert eventually(lambda: allowed_usd(running) == 7)
-    assert koderz("stop", running).code == 0
+    (lock,) = load_settings().journals_dir.glob("*.lock")
+    lock.write_bytes(b"")  # who runs it may be unknown
+    said = koderz("stop", running)
+    assert said.code == 0
+    assert f"{running} will stop within two seconds. An unknown process runs this benchmark." in said.out
     assert becomes(results, running, "stopped")
     assert {experiment.outcome for experiment in experiments(results, running).values()} == {"cancelled"}
     assert koderz("results", running, "--json").json[0]["cancelled"] == 2
@@ -105,24 +113,25 @@ def test_one_experiment_is_paused_and_its_configuration_stopped(koderz: Any, run
     assert becomes(results, running, "stopped")
 
 
+def stop_what_runs(results: Results) -> None:
+    """Stop the only experiment as soon as it runs, in the way of another process."""
+    assert eventually(lambda: [row for row in results.experiments() if row.state == "running"], 30.0)
+    (row,) = results.experiments()
+    journal = load_settings().journals_dir / f"{row.benchmark}.jsonl"
+    send(journal, ControlRequest(time.time(), os.getpid(), "stop", row.id))
+
+
 @pytest.mark.parametrize("words", [("run", "--problem-id", "0"), ("benchmark", *ONE)], ids=["run", "benchmark"])
 def test_what_was_stopped_in_part_never_looks_as_if_it_had_gone_well(
     koderz: Any, results: Results, words: tuple[str, ...]
 ) -> None:
-    with begun(*words) as process:
-        assert eventually(lambda: [row for row in results.experiments() if row.state == "running"], 30.0)
-        (row,) = results.experiments()
-        koderz("stop", row.benchmark, "--only", row.id)
-        said = process.communicate(timeout=30.0)[1]
-    assert process.returncode == 130
-    assert f"Experiments without a result: 1 of 1. To continue: koderz resume {row.benchmark}" in said
-
-
-def test_who_runs_it_may_be_unknown(koderz: Any, running: str) -> None:
-    (lock,) = load_settings().journals_dir.glob("*.lock")
-    lock.write_bytes(b"")
-    said = koderz("stop", running)
-    assert f"{running} will stop within two seconds. An unknown process runs this benchmark." in said.out
+    stopping = threading.Thread(target=stop_what_runs, args=(results,))
+    stopping.start()
+    said = koderz(*words, *WORDS)
+    stopping.join()
+    (row,) = results.experiments()
+    assert (said.code, row.outcome) == (130, "cancelled")
+    assert f"Experiments without a result: 1 of 1. To continue: koderz resume {row.benchmark}" in said.err
 
 
 def test_what_nobody_runs_or_has_ever_run_cannot_be_paused(koderz: Any, results: Results) -> None:

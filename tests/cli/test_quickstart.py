@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 from loopback import listening
+from taking_over import taking_over
 
 from koderz_core.config import load_settings
 from koderz_core.datasets import load
@@ -126,16 +127,9 @@ def test_without_any_model_it_says_what_to_do_by_hand(
 
 def test_in_a_terminal_a_line_shows_how_far_it_is() -> None:
     ours, theirs = pty.openpty()
-    command = [
-        sys.executable,
-        "-c",
-        "from koderz_core.cli import main; main()",
-        "benchmark",
-        "--coder",
-        "scripted/slow",
-    ]
+    command = [sys.executable, "-c", taking_over(), "benchmark", "--coder", "scripted/slow", "--problems", "0:2"]
     with subprocess.Popen(
-        [*command, "--problems", "0:2"], stdout=subprocess.PIPE, stderr=theirs, env={**os.environ, "TERM": "xterm"}
+        command, stdout=subprocess.PIPE, stderr=theirs, env={**os.environ, "TERM": "xterm"}
     ) as process:
         os.close(theirs)
         drawn = b"".join(iter(lambda: _read(ours), b""))

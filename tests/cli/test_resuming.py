@@ -12,13 +12,13 @@ from typing import Any
 
 import pytest
 from chat_server import sends, serving_chat, streams
+from taking_over import taking_over
 
 import koderz_core
 from koderz_core.events import BenchmarkOpened
 from koderz_core.journal import read_all
 
 SMALL = ("benchmark", "--problems", "0:2", "--coder", "scripted/strong")
-KODERZ = (sys.executable, "-c", "from koderz_core.cli import main; main()")
 HOLDER = """
 import pathlib, sys
 from koderz_core.journal import Journal
@@ -128,7 +128,8 @@ def _wait_for(other: subprocess.Popen[bytes], reached: Callable[[], bool]) -> No
 
 
 def test_what_another_process_has_paused_goes_on_there(koderz: Any, journals: Path) -> None:
-    command = [*KODERZ, "benchmark", "--problems", "0:6", "--coder", "scripted/slow", "--concurrency", "1"]
+    options = ("--problems", "0:6", "--coder", "scripted/slow", "--concurrency", "1")
+    command = [sys.executable, "-c", taking_over(), "benchmark", *options]
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as other:
         assert other.stderr is not None
         benchmark = other.stderr.readline().decode().partition(":")[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -28,9 +29,20 @@ def events(journals: Path) -> list[Any]:
     return [entry.event for entry in read_all(journal)]
 
 
+@pytest.fixture(scope="module")
+def _first(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Any]]:
+    """The data folder of the first test that needs ``ran``, and what its command said."""
+    return tmp_path_factory.mktemp("first") / "home", []
+
+
 @pytest.fixture
-def ran(koderz: Any) -> Any:
-    return koderz(*RUN)
+def ran(koderz: Any, _first: tuple[Path, list[Any]], tmp_path: Path) -> Any:
+    """A decided benchmark in the data folder of this test, which has run once for all tests; what its command said."""
+    home, said = _first
+    if not said:
+        said.append(koderz(*RUN, "--fail-under", 50, "--data-dir", home))
+    shutil.copytree(home, tmp_path / "home")
+    return said[0]
 
 
 def test_no_experiment_starts_after_the_decision(ran: Any, journals: Path) -> None:
@@ -44,12 +56,11 @@ def test_no_experiment_starts_after_the_decision(ran: Any, journals: Path) -> No
     assert "Saved: " in ran.err
 
 
-def test_fail_under_does_not_count_what_the_decision_left_out(koderz: Any) -> None:
-    assert koderz(*RUN, "--fail-under", "50").code == 0
+def test_fail_under_does_not_count_what_the_decision_left_out(ran: Any) -> None:
+    assert ran.code == 0
 
 
-def test_the_order_of_the_problems_is_drawn_by_the_seed_and_recorded(koderz: Any, journals: Path) -> None:
-    koderz(*RUN)
+def test_the_order_of_the_problems_is_drawn_by_the_seed_and_recorded(koderz: Any, ran: Any, journals: Path) -> None:
     (first,) = (event.plan.problems for event in events(journals) if isinstance(event, BenchmarkOpened))
     assert len(first) == 164
     assert first != tuple(sorted(first))
@@ -148,7 +159,7 @@ def test_an_extended_benchmark_is_decided_by_its_registered_plan(koderz: Any, jo
     (journal,) = journals.glob("*.jsonl")
     decided = next(event for event in events(journals) if isinstance(event, BenchmarkDecided))
     journal.write_bytes(journal.read_bytes().partition(b'"experiment_finished"')[0].rpartition(b"\n")[0] + b"\n")
-    koderz(*RUN, "--problems", "0:60", "--name", "mine")
+    koderz(*RUN, "--problems", "0:30", "--name", "mine")
     (found,) = koderz("compare", "mine", "--format", "json").json["registrations"]
     assert [event for event in events(journals) if isinstance(event, BenchmarkDecided)] == [decided]
     assert (decided.decision, decided.problems) == (found["sequential"]["decision"], found["sequential"]["at"])
@@ -173,7 +184,8 @@ def test_the_decision_of_a_repaired_benchmark_is_made_again_from_its_results(
         lines = journal.read_bytes().splitlines(keepends=True)
         corrupt = next(place for place, line in enumerate(lines) if kind in line)
         journal.write_bytes(b"".join((*lines[:corrupt], b"\xff\n", *lines[corrupt + 1 :])))
-        koderz("doctor", "--repair")
+        with open_workspace() as opened:
+            assert all(repair.sound for repair in opened.upkeep.repair())
         assert not any(isinstance(event, BenchmarkDecided) for event in events(journals))
         assert koderz("resume", journal.stem).code == 0
         assert [event for event in events(journals) if isinstance(event, BenchmarkDecided)] == [decided]

@@ -63,12 +63,18 @@ def tables(home: Path) -> Iterator[tuple[str, list[dict[str, object]]]]:
             yield table, [{name: value for name, value in line.items() if name not in CLOCK} for line in lines]
 
 
+@pytest.fixture(scope="module")
+def _kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Where the first test that needs ``two`` keeps it."""
+    return tmp_path_factory.mktemp("kept")
+
+
 @pytest.fixture
-def two(koderz: Any, tmp_path: Path) -> Path:
-    """A data folder with both shards of a benchmark with a budget."""
-    for number in (1, 2):
-        assert benchmark(koderz, tmp_path / "two", "--max-cost", 3, "--shard", f"{number}/2").code == 0
-    return tmp_path / "two"
+def two(koderz: Any, _kept: Path, tmp_path: Path) -> Path:
+    """A data folder of this test with both shards of a benchmark with a budget, which have run once for all tests."""
+    for number in () if journals(_kept) else (1, 2):
+        assert benchmark(koderz, _kept, "--max-cost", 3, "--shard", f"{number}/2").code == 0
+    return Path(shutil.copytree(_kept, tmp_path / "two"))
 
 
 def test_sixteen_shards_of_which_one_was_killed_make_the_same_benchmark_as_one_run(koderz: Any, tmp_path: Path) -> None:

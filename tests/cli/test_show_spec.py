@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,19 +14,33 @@ from koderz_core.records.notes import SpecRow
 MODELS = {"spec": "scripted/strong", "coder": "scripted/weak", "reviewer": "scripted/strong"}
 
 
+@pytest.fixture(scope="module")
+def _recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[SpecRow]]:
+    """A data folder, and the specs of its benchmarks as soon as a test has run them."""
+    return tmp_path_factory.mktemp("recorded") / "home", []
+
+
 @pytest.fixture
-def specs() -> tuple[SpecRow, SpecRow]:
-    """Of two benchmarks on one problem, the second of which reuses the spec of the first."""
-    with open_workspace() as workspace:
-        found = []
+def specs(_recorded: tuple[Path, list[SpecRow]], tmp_path: Path) -> tuple[SpecRow, SpecRow]:
+    """Of two benchmarks on one problem, the second of which reuses the spec of the first; run once for all tests."""
+    home, found = _recorded
+    if not found:
+        found += _run(home)
+    shutil.copytree(home, tmp_path / "home")
+    written, reused = found
+    return written, reused
+
+
+def _run(home: Path) -> list[SpecRow]:
+    with open_workspace(home=home) as workspace:
+        found: list[SpecRow] = []
         for seed, more in enumerate(({}, {"reuse_spec": True})):
             plan = workspace.plans.plan(
                 Order([Wanted("supervised", MODELS, {"max_iterations": 3, **more})], "1", seed=seed)
             )
             workspace.runs.run(plan)
             found += workspace.results.specs(benchmark=plan.id)
-        written, reused = found
-        return written, reused
+        return found
 
 
 def test_a_spec_names_who_wrote_it_by_which_prompt_at_what_cost(koderz: Any, specs: tuple[SpecRow, SpecRow]) -> None:

@@ -18,7 +18,8 @@ from koderz_core.journal import read_all
 from koderz_core.runner.header import recorded_plan
 
 OPENAI, CLAUDE = "openai/gpt-6.1-sol", "anthropic/claude-sonnet-5-5"
-SMALL = ("study", "--dataset", "humaneval", "--problems", "0:4", "--coder", "scripted/weak", "--quiet")
+STUDY = ("study", "--dataset", "humaneval", "--coder", "scripted/weak", "--quiet", "--problems")
+SMALL = (*STUDY, "0:2")
 HASH = re.compile(r"\b[0-9a-f]{64}\b")
 
 
@@ -99,7 +100,7 @@ def test_the_budget_holds_and_the_same_command_never_lowers_it(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
     monkeypatch.chdir(tmp_path)
-    study = (*SMALL, "--frontier", OPENAI, "--concurrency", "1", "--max-cost")
+    study = (*STUDY, "0:4", "--frontier", OPENAI, "--concurrency", "1", "--max-cost")
     small = koderz(*study, "0.02")
     assert small.code == 5, small.err
     (row,) = koderz("results", "--json").json[:1]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,11 +17,20 @@ CONFIGURATIONS = (
 )
 
 
+@pytest.fixture(scope="module")
+def _kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder with the benchmark, as soon as a test has run it."""
+    return tmp_path_factory.mktemp("kept") / "home"
+
+
 @pytest.fixture
-def asked(koderz: Any) -> None:
+def asked(koderz: Any, _kept: Path, tmp_path: Path) -> None:
+    """A copy of a benchmark that has run once for all tests."""
     given = [part for text in CONFIGURATIONS for part in ("--configuration", text)]
     plan = ("--problems", "0:8", "--name", "asked", "--no-baselines")
-    assert koderz("benchmark", "--dataset", "humaneval", *plan, *given).code == 0
+    if not _kept.exists():
+        assert koderz("benchmark", "--dataset", "humaneval", *plan, *given, "--data-dir", _kept).code == 0
+    shutil.copytree(_kept, tmp_path / "home")
 
 
 def test_policies_are_simulated_beside_what_was_recorded(koderz: Any, asked: None) -> None:

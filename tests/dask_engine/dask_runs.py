@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from chat_server import Server, streams
+from taking_over import taking_over
 
-KODERZ = (sys.executable, "-c", "from koderz_core.cli import main; main()")
 CLOCK = ("seconds", "at", "kwh", "joules", "isolation")
 
 
@@ -38,7 +38,11 @@ def started(*arguments: str, home: Path) -> subprocess.Popen[str]:
     """A command in a process of its own, as Dask's workers expect it."""
     environment = os.environ | {"KODERZ_HOME": str(home)}
     return subprocess.Popen(
-        [*KODERZ, *arguments], env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        [sys.executable, "-c", taking_over(), *arguments],
+        env=environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
 
 

@@ -28,8 +28,8 @@ ORDER = ("benchmark", "--problems", "0:4", "--no-baselines", "--name", "there", 
 
 
 @contextmanager
-def cluster(folder: Path, *preloads: str) -> Iterator[str]:
-    """The address of a scheduler with one worker per preload; an empty one preloads nothing."""
+def cluster(folder: Path, *preloads: str) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]]]:
+    """The address of a scheduler, and its workers, one per preload; an empty one preloads nothing."""
     folder.mkdir()
     file = folder / "scheduler.json"
     environment = os.environ | {"KODERZ_HOME": str(folder / "home"), "DASK_TEMPORARY_DIRECTORY": str(folder)}
@@ -46,28 +46,27 @@ def cluster(folder: Path, *preloads: str) -> Iterator[str]:
             python = (sys.executable, "-m", "distributed.cli.dask_worker", "--scheduler-file", str(file))
             options = ("--no-nanny", "--nthreads", "2", "--host", "127.0.0.1", "--preload", str(script))
             processes.append(subprocess.Popen([*python, *options], env=environment, cwd=folder))
-        yield json.loads(file.read_text())["address"]
+        yield json.loads(file.read_text())["address"], processes[1:]
     finally:
         for process in processes:
             process.kill()
             process.wait()
 
 
-def test_a_worker_of_another_version_is_refused_with_the_cure_and_the_others_run_the_benchmark(tmp_path: Path) -> None:
-    with cluster(tmp_path / "cluster", "", OTHER) as address:
-        code, said = run(*ORDER, "--coder", "scripted/strong", "--engine", f"dask={address}", home=tmp_path / "owner")
+def test_a_worker_of_another_version_is_refused_with_the_cure_and_alone_it_starts_no_experiment(tmp_path: Path) -> None:
+    with cluster(tmp_path / "cluster", "", OTHER) as (address, (fitting, _)):
+        order = (*ORDER, "--coder", "scripted/strong", "--engine", f"dask={address}")
+        code, said = run(*order, home=tmp_path / "owner")
+        fitting.kill()
+        fitting.wait()
+        refused, alone = run(*order, home=tmp_path / "another")
     assert code == 0, said
     assert "has koderz 0.0.1, but the process that runs the benchmark has" in said
     assert "pip install koderz==" in said
     assert sum(outcomes(tmp_path / "owner").values()) == 4
-
-
-def test_without_a_fitting_worker_no_experiment_starts(tmp_path: Path) -> None:
-    with cluster(tmp_path / "cluster", OTHER) as address:
-        code, said = run(*ORDER, "--coder", "scripted/strong", "--engine", f"dask={address}", home=tmp_path / "owner")
-    assert code == 3, said
-    assert "No worker can run bench_" in said
-    assert not outcomes(tmp_path / "owner")
+    assert refused == 3, alone
+    assert "No worker can run bench_" in alone
+    assert not outcomes(tmp_path / "another")
 
 
 @only_whole("clusters of Dask")
