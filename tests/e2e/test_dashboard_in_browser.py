@@ -56,44 +56,17 @@ def figure(page: Page, name: str) -> Locator:
     return metric.or_(page.locator(".board dl > div").filter(has_text=name).locator("dd"))
 
 
-def choose(page: Page, label: str, value: str, place: int = 0) -> None:
-    """Type into a select box."""
-    box = page.get_by_role("combobox", name=label).nth(place)
-    box.fill(value)
-    box.press("Enter")
-
-
-def launch(page: Page, url: str) -> str:
-    """Three problems of the quick look, supervised only; the address of the page that watches them."""
-    page.goto(f"{url}/launch?preset=quick+look")
-    page.locator(".st-key-row-1").get_by_role("button", name="Remove").click()
-    expect(page.get_by_role("button", name="Remove")).to_have_count(0)
-    choose(page, "coder", "scripted/stubborn")
-    expect(page.get_by_text("coder=scripted/stubborn")).to_be_visible()
-    count = page.get_by_label("Maximum iterations", exact=True)
-    count.fill("40")
-    count.press("Enter")
-    expect(page.get_by_text("max_iterations=40")).to_be_visible()
-    page.get_by_text("Also run baselines").click()
-    expect(page.get_by_text("--no-baselines")).to_be_visible()
-    begin(page)
-    return page.url
-
-
-def launch_draft(page: Page, url: str, home: Path) -> None:
-    """The same, entered before."""
+def launch(page: Page, url: str, home: Path) -> str:
+    """Start a draft of three problems, supervised only, that run for long; the address of the page that watches."""
     row = Row(Wanted("supervised", {"coder": "scripted/stubborn"}, {"max_iterations": 40}))
     with open_workspace(home=home) as workspace:
         name = workspace.drafts.keep(Draft((row,), "0:3", baselines=False))
     page.goto(f"{url}/launch?draft={name}")
     expect(page.get_by_text("max_iterations=40")).to_be_visible()
-    begin(page)
-
-
-def begin(page: Page) -> None:
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_role("heading", name="Live", exact=True)).to_be_visible(timeout=MINUTE)
     expect(figure(page, "state")).to_be_visible()
+    return page.url
 
 
 def watch_it_grow(page: Page) -> tuple[int, int]:
@@ -110,9 +83,9 @@ def koderz(home: Path, *arguments: str) -> subprocess.Popen[bytes]:
 
 
 def test_two_browsers_see_a_benchmark_grow_that_outlives_its_tab_and_is_stopped(
-    dashboard: Server, page: Page, chromium: Browser
+    dashboard: Server, home: Path, page: Page, chromium: Browser
 ) -> None:
-    address = launch(page, dashboard.url)
+    address = launch(page, dashboard.url, home)
     expect(page.get_by_text("0 of 3 experiments")).to_be_visible()
     with chromium.new_context() as elsewhere:  # nothing of a session is shared
         other = elsewhere.new_page()
@@ -228,7 +201,7 @@ def test_an_open_page_recovers_from_a_killed_server_and_a_dashboard_that_is_ende
 ) -> None:
     home = tmp_path / "home"
     first = server(home, NO_WEIGHTS)
-    launch_draft(page, first.url, home)
+    launch(page, first.url, home)
     first.process.send_signal(signal.SIGKILL)
     first.process.wait(WITHIN)
     page.wait_for_function(SAID_BY_STYLE, arg=[".stApp", "::before"], timeout=MINUTE)
