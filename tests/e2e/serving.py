@@ -58,11 +58,6 @@ def clean_environment() -> dict[str, str]:
     return own | {"PYTHONPATH": paths, "KODERZ_MEMORY": "off", **NO_WEIGHTS}
 
 
-def dashboard_over(home: Path) -> tuple[str, ...]:
-    """The command of a person that serves a data folder on a free port."""
-    return (KODERZ, "ui", "--no-browser", "--port", "0", "--data-dir", str(home))
-
-
 def forked(environment: Mapping[str, str], log: Path, *options: str, script: Path = ROOT / "app.py") -> Fork:
     """Streamlit with a script, by default as ``koderz ui`` runs it for the data folder that the environment names."""
     return fork("streamlit", ("run", str(script), *(options or PLAINLY)), environment, log)

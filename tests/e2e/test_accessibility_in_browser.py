@@ -30,6 +30,8 @@ RULES = {
 VIEWS = ("export?table=report", "experiment?experiment={experiment}", "compare?axis=usd")
 PATHS = tuple("" if name == "overview" else name for name in PAGES)
 FILLED = thinned((*PATHS, *VIEWS), "pages with results tried by axe-core", always=("", "compare", "live"))
+SAME_ANYWAY = ("models", "network", "settings")  # what they show depends on the machine, not on results
+EMPTY = thinned([path for path in PATHS if path not in SAME_ANYWAY], "empty pages tried by axe-core")
 SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
 TELEPHONE: ViewportSize = {"width": 390, "height": 844}
 JUDGE = """async rules => {
@@ -42,6 +44,16 @@ JUDGE = """async rules => {
 }"""
 FITS = """() => [document.documentElement, document.querySelector('[data-testid=stMain]')]
     .every(it => it.scrollWidth <= it.clientWidth)"""
+CONTRAST = """tag => {
+    const light = colour => {
+        const parts = colour.match(/[\\d.]+/g).slice(0, 3).map(Number), most = colour.startsWith("rgb") ? 255 : 1
+        const [red, green, blue] = parts.map(part => part / most)
+            .map(part => part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4)
+        return 0.2126 * red + 0.7152 * green + 0.0722 * blue + 0.05
+    }
+    const [text, ground] = [getComputedStyle(tag.querySelector("span")).color, getComputedStyle(tag).backgroundColor]
+    return Math.max(light(text), light(ground)) / Math.min(light(text), light(ground))
+}"""
 # Streamlit greys what it is about to draw anew; at that moment nothing can be said of colours.
 UNGREYED = "[data-stale] { opacity: 1 !important; transition: none !important }"
 
@@ -106,9 +118,18 @@ def test_a_page_full_of_results_is_for_everybody_and_fits_a_telephone(
     page.wait_for_function(FITS)  # charts and tables follow a moment later
 
 
-@pytest.mark.parametrize("name", thinned(PATHS, "empty pages tried by axe-core"))
+@pytest.mark.parametrize("name", EMPTY)
 def test_a_page_with_nothing_to_show_yet_is_for_everybody(shown: dict[str, str], page: Page, name: str) -> None:
     visit(page, f"{shown['empty']}/{name}")
     for scheme in SCHEMES:
         prefer(page, scheme)
         assert faults(page, scheme) == {}, scheme
+
+
+def test_a_dark_popover_shows_chosen_configurations_in_readable_text(shown: dict[str, str], page: Page) -> None:
+    page.emulate_media(color_scheme="dark")
+    visit(page, f"{shown['example']}/compare")
+    page.get_by_test_id("stPopoverButton").first.click()
+    tag = page.get_by_test_id("stPopoverBody").locator("[data-tag]").first
+    tag.wait_for()
+    assert tag.evaluate(CONTRAST) >= 4.5

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-import subprocess
 from pathlib import Path
 from urllib.parse import parse_qs, quote, urlsplit
 
 from playwright.sync_api import Page, expect
 from sample import only_whole
-from serving import KODERZ, Serve
+from serving import Serve
 from settled import choose_row, place_of
+
+from koderz_core import Order, Wanted, open_workspace
 
 MINUTE = 60_000  # milliseconds, for a busy machine
 MARK = """([chart, key]) => {
@@ -18,14 +19,20 @@ MARK = """([chart, key]) => {
     const { xaxis, yaxis } = chart._fullLayout
     return [box.left + xaxis._offset + xaxis.d2p(mark.x[0]), box.top + yaxis._offset + yaxis.d2p(mark.y[0])]
 }"""
-ORDER = ("--problems", "0:4", "--strategy", "direct", "--coder", "scripted/strong,scripted/never")
+
+
+def record(home: Path, *coders: str) -> None:
+    """A benchmark of four problems, which each of the scripted coders tries once."""
+    wanted = [Wanted("direct", {"coder": f"scripted/{coder}"}) for coder in coders]
+    with open_workspace(home=home) as workspace:
+        workspace.runs.run(workspace.plans.plan(Order(wanted, "0:4")))
 
 
 @only_whole("long tests")
 def test_a_click_on_a_problem_opens_both_programs_and_the_address_brings_them_back(
     server: Serve, page: Page, tmp_path: Path
 ) -> None:
-    subprocess.run([KODERZ, "benchmark", *ORDER, "--data-dir", str(tmp_path / "home")], check=True, capture_output=True)
+    record(tmp_path / "home", "strong", "never")
     page.goto(f"{server().url}/statistics")
     problems = page.locator("[class*=st-key-problem]").get_by_test_id("stDataFrame")
     problems.wait_for(timeout=MINUTE)
@@ -41,8 +48,7 @@ def test_a_click_on_a_problem_opens_both_programs_and_the_address_brings_them_ba
 def test_a_click_on_a_pair_moves_it_into_the_headline_and_a_click_on_its_point_makes_it_the_baseline(
     server: Serve, page: Page, tmp_path: Path
 ) -> None:
-    order = (*ORDER[:-1], "scripted/strong,scripted/never,scripted/weak")
-    subprocess.run([KODERZ, "benchmark", *order, "--data-dir", str(tmp_path / "home")], check=True, capture_output=True)
+    record(tmp_path / "home", "strong", "never", "weak")
     page.goto(f"{server().url}/statistics")
     pairs = page.locator("[class*=st-key-pair]").get_by_test_id("stDataFrame")
     choose_row(pairs, 2, "pair=")

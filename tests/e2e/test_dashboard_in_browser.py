@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import os
 import re
 import signal
 import subprocess
@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 from sample import only_whole, thinned
-from serving import KODERZ, NO_WEIGHTS, WITHIN, Serve, Server, serving_home
+from serving import KODERZ, NO_WEIGHTS, PLAINLY, WITHIN, Serve, Server, forked, serving, serving_home
 from settled import place_of
 
 from koderz_core import Order, Wanted, open_workspace
+from koderz_core.workspace.drafts import Draft, Row
 
 MINUTE = 60_000
 
@@ -56,26 +56,13 @@ def figure(page: Page, name: str) -> Locator:
     return metric.or_(page.locator(".board dl > div").filter(has_text=name).locator("dd"))
 
 
-def choose(page: Page, label: str, value: str, place: int = 0) -> None:
-    """Type into a select box."""
-    box = page.get_by_role("combobox", name=label).nth(place)
-    box.fill(value)
-    box.press("Enter")
-
-
-def launch(page: Page, url: str, coder: str = "scripted/stubborn", iterations: int = 40) -> str:
-    """Three problems of the quick look, supervised only; the address of the page that watches them."""
-    page.goto(f"{url}/launch?preset=quick+look")
-    page.locator(".st-key-row-1").get_by_role("button", name="Remove").click()
-    expect(page.get_by_role("button", name="Remove")).to_have_count(0)
-    choose(page, "coder", coder)
-    expect(page.get_by_text(f"coder={coder}")).to_be_visible()
-    count = page.get_by_label("Maximum iterations", exact=True)
-    count.fill(str(iterations))
-    count.press("Enter")
-    expect(page.get_by_text(f"max_iterations={iterations}")).to_be_visible()
-    page.get_by_text("Also run baselines").click()
-    expect(page.get_by_text("--no-baselines")).to_be_visible()
+def launch(page: Page, url: str, home: Path) -> str:
+    """Start a draft of three problems, supervised only, that run for long; the address of the page that watches."""
+    row = Row(Wanted("supervised", {"coder": "scripted/stubborn"}, {"max_iterations": 40}))
+    with open_workspace(home=home) as workspace:
+        name = workspace.drafts.keep(Draft((row,), "0:3", baselines=False))
+    page.goto(f"{url}/launch?draft={name}")
+    expect(page.get_by_text("max_iterations=40")).to_be_visible()
     page.get_by_role("button", name="Start").click()
     expect(page.get_by_role("heading", name="Live", exact=True)).to_be_visible(timeout=MINUTE)
     expect(figure(page, "state")).to_be_visible()
@@ -96,9 +83,9 @@ def koderz(home: Path, *arguments: str) -> subprocess.Popen[bytes]:
 
 
 def test_two_browsers_see_a_benchmark_grow_that_outlives_its_tab_and_is_stopped(
-    dashboard: Server, page: Page, chromium: Browser
+    dashboard: Server, home: Path, page: Page, chromium: Browser
 ) -> None:
-    address = launch(page, dashboard.url)
+    address = launch(page, dashboard.url, home)
     expect(page.get_by_text("0 of 3 experiments")).to_be_visible()
     with chromium.new_context() as elsewhere:  # nothing of a session is shared
         other = elsewhere.new_page()
@@ -146,23 +133,6 @@ def test_a_cell_opens_its_transcript_beside_it_and_from_there_its_page_with_ever
     expect(experiment.locator(".st-key-step-up button")).to_be_enabled(timeout=MINUTE)
     experiment.keyboard.press("Alt+ArrowUp")
     expect(experiment).to_have_url(re.compile("step=[0-9]+"))
-
-
-EXPORTED = (("iterations", "code_tested"), ("experiments", "experiment_finished"), ("calls", "call_finished"))
-
-
-@pytest.mark.parametrize(("table", "kind"), thinned(EXPORTED, "tables downloaded in a browser"))
-def test_what_is_exported_reads_back_as_what_was_recorded(
-    dashboard: Server, recorded: Path, page: Page, tmp_path: Path, table: str, kind: str
-) -> None:
-    page.goto(f"{dashboard.url}/export?table={table}&benchmark={recorded.stem}")
-    with page.expect_download() as download:
-        page.get_by_role("link", name="Download").click()
-    download.value.save_as(tmp_path / "table.csv")
-    read = pd.read_csv(tmp_path / "table.csv")
-    lines = [json.loads(line) for line in recorded.read_text().splitlines()]
-    assert len(read) == sum(line["kind"] == kind for line in lines) > 0
-    assert set(read["problem"]) <= {f"HumanEval/{number}" for number in range(3)}
 
 
 @only_whole("long tests")
@@ -229,23 +199,24 @@ ENDING = (signal.SIGHUP, signal.SIGTERM)  # the first: its terminal was closed
 def test_an_open_page_recovers_from_a_killed_server_and_a_dashboard_that_is_ended_stops_its_benchmark(
     server: Serve, page: Page, tmp_path: Path, number: signal.Signals
 ) -> None:
-    first = server(tmp_path / "home", NO_WEIGHTS)
-    launch(page, first.url)
+    home = tmp_path / "home"
+    first = server(home, NO_WEIGHTS)
+    launch(page, first.url, home)
     first.process.send_signal(signal.SIGKILL)
     first.process.wait(WITHIN)
     page.wait_for_function(SAID_BY_STYLE, arg=[".stApp", "::before"], timeout=MINUTE)
     page.wait_for_function(SAID_BY_STYLE, arg=['[data-testid="stDialog"] h2 + div > div', "::after"], timeout=MINUTE)
-    port = first.url.rpartition(":")[2]
-    home = ("--data-dir", str(tmp_path / "home"))
-    second = server(environment=NO_WEIGHTS, command=(KODERZ, "ui", "--no-browser", "--port", port, *home))
-    expect(figure(page, "state")).to_have_text("interrupted", timeout=MINUTE)
-    expect(page.get_by_text("Finished calls and tests are kept")).to_be_visible()
-    page.locator(".st-key-ways-on").get_by_role("button", name="Resume").click()
-    expect(figure(page, "state")).to_have_text("running", timeout=MINUTE)
-    second.process.send_signal(number)
-    assert second.process.wait(WITHIN) == -signal.SIGTERM
-    (journal,) = (tmp_path / "home" / "journals").glob("*.jsonl")
-    assert '"reason":"stopped"' in journal.read_text().splitlines()[-1]
+    environment, log = {**os.environ, **NO_WEIGHTS, "KODERZ_HOME": str(home)}, tmp_path / "second.log"
+    again = forked(environment, log, *PLAINLY[:-1], first.url.rpartition(":")[2])  # at the same port
+    with serving(again, log) as second:
+        expect(figure(page, "state")).to_have_text("interrupted", timeout=MINUTE)
+        expect(page.get_by_text("Finished calls and tests are kept")).to_be_visible()
+        page.locator(".st-key-ways-on").get_by_role("button", name="Resume").click()
+        expect(figure(page, "state")).to_have_text("running", timeout=MINUTE)
+        second.process.send_signal(number)
+        assert second.process.wait(WITHIN) == -signal.SIGTERM
+        (journal,) = (tmp_path / "home" / "journals").glob("*.jsonl")
+        assert '"reason":"stopped"' in journal.read_text().splitlines()[-1]
 
 
 @only_whole("long tests")

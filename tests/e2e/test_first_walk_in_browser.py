@@ -74,10 +74,13 @@ def test_a_first_walk_from_an_empty_folder_to_files_to_take_away(
     assert "<title>koderz: comparison of configurations</title>" in (tmp_path / "report.html").read_text(
         encoding="utf-8"
     )
-    page.goto(f"{dashboard.url}/export")
+    show(page, "Export")
+    idle(page)
     with page.expect_download() as table:
         page.get_by_role("link", name="Download").click()
-    assert len(read(table.value, tmp_path / "table.csv")) == EXPERIMENTS
+    exported = read(table.value, tmp_path / "table.csv")
+    assert len(exported) == EXPERIMENTS
+    assert set(exported["problem"]) == {f"HumanEval/{number}" for number in range(3)}
 
 
 @only_whole("long tests")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
@@ -13,11 +14,14 @@ from chat_server import Answer, serving_chat, streams
 from playwright.sync_api import Page, expect
 from serving import NO_WEIGHTS, Serve
 from settled import DRAWN
+from test_first_walk_in_browser import show
 
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.records import Plan
 
 ELSEWHERE = "https://elsewhere.example/seen.png"
+PAGES = ("Home", "Summary", "Live", "Experiments", "Problems")  # in an order in which each leads to the next
+VIEWS = ("Program", "Diff", "Tests", "Calls", "Answer")  # of a step; the first that is seen is Prompt
 HOSTILE = (
     f"![seen]({ELSEWHERE}) <img src='{ELSEWHERE}' onerror='window.hacked = 1'>"
     "<script>window.hacked = 1</script><style>* { display: none !important }</style>"
@@ -51,6 +55,14 @@ def unharmed(page: Page) -> None:
     assert "koderz" in page.title().lower()
     assert page.locator(f"img[src='{ELSEWHERE}']").count() == 0
     assert page.locator("a[href^='javascript:']").count() == 0
+
+
+def stays_unharmed(page: Page) -> None:
+    """The page is unharmed once all of it is drawn."""
+    expect(page.get_by_role("heading", level=1)).to_have_count(1)
+    page.wait_for_selector(DRAWN, state="attached")
+    page.wait_for_timeout(200)  # time for a request that must not be made
+    unharmed(page)
 
 
 def test_no_page_obeys_what_a_person_pastes_or_a_model_is_saying_just_now(
@@ -94,23 +106,22 @@ def drips(text: str, pieces: int) -> Answer:
 
 
 def test_no_page_obeys_what_a_model_says(server: Serve, page: Page, hostile: Plan, tmp_path: Path) -> None:
+    """Pages and views are opened by clicks, as a person does: what has run on one would be seen on all that follow."""
     url = server(tmp_path / "home").url
-    experiment = hostile.experiments()[0].id
-    shown = [(1, view) for view in VIEWS] + [(2, "Answer"), (3, "Answer")]
-    views = [f"experiment?experiment={experiment}&step={step}&view={view}" for step, view in shown]
-    lists = (
-        f"live?benchmark={hostile.id}",
-        f"experiment?benchmark={hostile.id}",
-        "compare",
-        "problems",
-        "export?table=iterations",
-    )
-    for address in ("", "launch", *lists, *views):
-        page.goto(f"{url}/{address}")
-        expect(page.get_by_role("heading", level=1)).to_have_count(1)
-        page.wait_for_selector(DRAWN, state="attached")
-        page.wait_for_timeout(200)  # time for a request that must not be made
-        unharmed(page)
-
-
-VIEWS = ("Program", "Diff", "Tests", "Prompt", "Answer", "Calls")
+    page.goto(f"{url}/launch")
+    stays_unharmed(page)
+    for name in PAGES:
+        show(page, name)
+        stays_unharmed(page)
+    page.goto(f"{url}/export?table=iterations")
+    stays_unharmed(page)
+    page.goto(f"{url}/experiment?experiment={hostile.experiments()[0].id}&step=1")
+    stays_unharmed(page)
+    for view in VIEWS:
+        page.get_by_role("radio", name=view, exact=True).first.click()
+        expect(page).to_have_url(re.compile(f"view={view}"))
+        stays_unharmed(page)
+    for step in (2, 3):
+        page.locator(".st-key-step-down button").click()
+        expect(page).to_have_url(re.compile(f"step={step}.*view=Answer|view=Answer.*step={step}"))
+        stays_unharmed(page)

@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from sample import only_whole
 from serving import NO_WEIGHTS, Serve
 from test_accessibility_in_browser import FITS, TELEPHONE, faults
-from test_dashboard_in_browser import MINUTE, choose, figure
+from test_dashboard_in_browser import MINUTE, figure
 from test_first_walk_in_browser import show
 
 from koderz_core import Order, Wanted, open_workspace
@@ -39,6 +39,13 @@ def kept(home: Path, row: dict[str, str]) -> str:
 def says(page: Page, words: str) -> None:
     """Wait until the command that the page shows contains these words: what was entered before is kept then."""
     expect(page.get_by_test_id("stCode").filter(has_text=words)).to_be_visible(timeout=MINUTE)
+
+
+def choose(page: Page, label: str, value: str) -> None:
+    """Type into a select box."""
+    box = page.get_by_role("combobox", name=label).first
+    box.fill(value)
+    box.press("Enter")
 
 
 def start(page: Page, experiments: int) -> None:

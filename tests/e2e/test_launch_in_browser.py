@@ -18,9 +18,7 @@ def test_a_clone_is_changed_and_begins_once_a_person_has_agreed(server: Serve, p
     with open_workspace(home=tmp_path / "home") as workspace:
         plan = workspace.plans.plan(Order([Wanted("direct", {"coder": "scripted/weak"})], "0:3"))
         workspace.runs.run(plan)
-    dashboard = server(tmp_path / "home", SETTINGS)
-    page.goto(dashboard.url)
-    page.get_by_role("link", name="Clone").click()
+    page.goto(f"{server(tmp_path / 'home', SETTINGS).url}/launch?clone={plan.id}")
     expect(page.get_by_text("Already recorded: 3 of 3 experiments")).to_be_visible(timeout=MINUTE)
     seed = page.get_by_label("Seed", exact=True)
     seed.fill("1")

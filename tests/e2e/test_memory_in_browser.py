@@ -1,4 +1,4 @@
-"""What a person does on the Memory page: search, filter, open, follow where it comes from, retire, ask the server."""
+"""What a person does on the Memory page: ask the server, search, filter, open, follow where it comes from."""
 
 from __future__ import annotations
 
@@ -50,9 +50,15 @@ def found(page: Page, many: int) -> None:
     expect(page.get_by_text(f"{many} found.", exact=True)).to_be_visible(timeout=MINUTE)
 
 
-def test_a_memory_is_searched_for_opened_and_followed_to_its_experiment(dashboard: Server, page: Page) -> None:
+def test_the_server_is_asked_and_a_memory_is_searched_for_opened_and_followed_to_its_experiment(
+    dashboard: Server, page: Page
+) -> None:
     visit(page, dashboard)
     found(page, 21)
+    expect(page.get_by_test_id("stMetric").filter(has_text="memories")).to_contain_text("21", timeout=MINUTE)
+    page.get_by_role("button", name="Check the memory server").click()
+    expect(page.get_by_text("Answers: koderz-cortex")).to_be_visible(timeout=MINUTE)
+    expect(page.get_by_text("Memories on the server, in all projects: 21")).to_be_visible(timeout=MINUTE)
     page.get_by_label("Words").fill("Feedback")
     page.get_by_label("Words").press("Enter")
     found(page, 6)
@@ -88,25 +94,3 @@ def test_related_memories_lead_from_one_to_the_other(dashboard: Server, page: Pa
     links.first.click()
     expect(opened(page)).to_have_text(other, timeout=MINUTE)
     expect(page.get_by_role("link", name=one, exact=True)).to_be_visible(timeout=MINUTE)
-
-
-def test_a_retired_memory_is_found_no_more_until_it_is_restored(dashboard: Server, page: Page) -> None:
-    visit(page, dashboard, "?kind=benchmark")
-    found(page, 1)
-    asked = opened(page).inner_text().removeprefix("Memory ")
-    page.get_by_role("button", name="Retire").click()
-    expect(page.get_by_text("No matching memories.")).to_be_visible(timeout=MINUTE)
-    visit(page, dashboard, f"?faded=with&memory={asked}")
-    expect(page.get_by_text("RETIRED: omitted from searches")).to_be_visible(timeout=MINUTE)
-    page.get_by_role("button", name="Restore").click()
-    expect(page.get_by_role("button", name="Retire")).to_be_visible(timeout=MINUTE)
-    visit(page, dashboard, "?kind=benchmark")
-    found(page, 1)
-
-
-def test_the_page_says_how_much_is_remembered_and_who_serves_it(dashboard: Server, page: Page) -> None:
-    visit(page, dashboard)
-    expect(page.get_by_test_id("stMetric").filter(has_text="memories")).to_contain_text("21", timeout=MINUTE)
-    page.get_by_role("button", name="Check the memory server").click()
-    expect(page.get_by_text("Answers: koderz-cortex")).to_be_visible(timeout=MINUTE)
-    expect(page.get_by_text("Memories on the server, in all projects: 21")).to_be_visible(timeout=MINUTE)

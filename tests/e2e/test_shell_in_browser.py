@@ -20,7 +20,7 @@ from forking import Fork
 from menu import PAGES
 from playwright.sync_api import Browser, Page, expect
 from sample import only_whole
-from serving import KODERZ, ROOT, WITHIN, Serve, dashboard_over, forked, serving
+from serving import KODERZ, ROOT, WITHIN, Serve, Server, forked, serving
 
 from pages.ui import shell
 from pages.ui.document import STYLES
@@ -48,11 +48,26 @@ def refusal(log: Path, *options: str) -> str:
     return log.read_text()
 
 
+def first_start(server: Serve, folder: Path) -> Server:
+    """As a person starts it for the first time: it opens the browser, asks nothing and says where it is."""
+    browser = folder / "browser"
+    browser.write_text(f'#!/bin/sh\necho "$1" > {folder}/told && mv {folder}/told {folder}/shown\n')
+    browser.chmod(0o755)
+    clean = {"HOME": str(folder), "DISPLAY": ":99", "BROWSER": str(browser)}
+    running = server(environment=clean, command=(KODERZ, "ui", "--port", "0", "--data-dir", str(folder / "home")))
+    last = time.monotonic() + WITHIN
+    while not (folder / "shown").exists() and time.monotonic() < last:
+        time.sleep(0.1)
+    assert (folder / "shown").read_text().strip() == running.url
+    assert running.log.read_text().splitlines() == [f"koderz is at {running.url}  (Ctrl-C stops the server)"]
+    return running
+
+
 @pytest.mark.parametrize("name", ["compare", *OTHERS])
-def test_the_first_visit_to_a_fresh_server_may_be_to_any_page(
+def test_it_opens_the_browser_asks_no_question_and_its_first_visit_may_be_to_any_page(
     server: Serve, page: Page, console_errors: list[str], tmp_path: Path, name: str
 ) -> None:
-    page.goto(f"{server(command=dashboard_over(tmp_path / 'home')).url}/{'' if name == 'overview' else name}")
+    page.goto(f"{first_start(server, tmp_path).url}/{'' if name == 'overview' else name}")
     heading = page.get_by_role("heading", level=1)
     expect(heading).to_contain_text(shell.PAGES[name].title, timeout=60_000)  # a fresh server on a crowded machine
     expect(page.get_by_role("dialog")).to_have_count(0)  # else: "Page not found"
@@ -61,18 +76,18 @@ def test_the_first_visit_to_a_fresh_server_may_be_to_any_page(
     assert [error for error in console_errors if "Content Security Policy" in error] == []
 
 
-@pytest.mark.parametrize("address", ["nonsense", "overview"])
-def test_an_unknown_address_shows_home_and_says_so(server: Serve, page: Page, address: str) -> None:
+def test_an_unknown_address_shows_home_and_says_so(server: Serve, page: Page) -> None:
     url = server().url
-    with urlopen(f"{url}/{address}", timeout=30) as answer:
-        assert STYLES.read_bytes() in answer.read()
-    page.goto(f"{url}/{address}")
-    expect(page.get_by_text("The dashboard has no page at this address, so it shows Home.")).to_be_visible()
-    expect(page.get_by_role("heading", level=1)).to_contain_text(shell.PAGES["overview"].title)
-    expect(page.get_by_role("dialog")).to_have_count(0)
-    page.get_by_test_id("stPageLink-NavLink").filter(has_text=re.compile("System$")).first.click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text(shell.PAGES["models"].title)
-    expect(page.get_by_text("The dashboard has no page at this address")).to_have_count(0)
+    for address in ("nonsense", "overview"):
+        with urlopen(f"{url}/{address}", timeout=30) as answer:
+            assert STYLES.read_bytes() in answer.read()
+        page.goto(f"{url}/{address}")
+        expect(page.get_by_text("The dashboard has no page at this address, so it shows Home.")).to_be_visible()
+        expect(page.get_by_role("heading", level=1)).to_contain_text(shell.PAGES["overview"].title)
+        expect(page.get_by_role("dialog")).to_have_count(0)
+        page.get_by_test_id("stPageLink-NavLink").filter(has_text=re.compile("System$")).first.click()
+        expect(page.get_by_role("heading", level=1)).to_contain_text(shell.PAGES["models"].title)
+        expect(page.get_by_text("The dashboard has no page at this address")).to_have_count(0)
 
 
 def test_every_answer_forbids_the_browser_to_load_from_elsewhere(server: Serve) -> None:
@@ -85,24 +100,22 @@ def test_every_answer_forbids_the_browser_to_load_from_elsewhere(server: Serve) 
             assert answer.headers["X-Frame-Options"] == "DENY"
 
 
-def test_the_browser_loads_no_picture_from_elsewhere(server: Serve, chromium: Browser) -> None:
+def test_the_browser_loads_no_picture_from_elsewhere_and_does_not_keep_the_server_from_ending(
+    server: Serve, chromium: Browser
+) -> None:
+    running = server()
     with chromium.new_context() as context:  # not the fixture's page, which lets nothing even try
         page = context.new_page()
-        page.goto(server().url)
+        page.goto(running.url)
+        expect(page.get_by_role("heading", level=1)).to_be_visible()
         blocked = page.evaluate("""() => new Promise(done => {
             document.addEventListener('securitypolicyviolation', seen => done(seen.blockedURI))
             const picture = new Image()
             picture.onerror = () => setTimeout(done, 1000, 'asked for')
             picture.src = 'https://elsewhere.example/seen.png'
         })""")
+        assert running.end() == -signal.SIGTERM
     assert blocked == "https://elsewhere.example/seen.png"
-
-
-def test_it_ends_when_told_to_while_a_browser_watches(server: Serve, page: Page) -> None:
-    running = server()
-    page.goto(running.url)
-    expect(page.get_by_role("heading", level=1)).to_be_visible()
-    assert running.end() == -signal.SIGTERM
 
 
 def test_who_does_not_read_on_holds_up_nobody(server: Serve) -> None:
@@ -115,19 +128,6 @@ def test_who_does_not_read_on_holds_up_nobody(server: Serve) -> None:
         slow.sendall(f"GET /{largest} HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n".encode())
         assert b"200 OK" in slow.recv(100)
         assert running.end() == -signal.SIGTERM
-
-
-def test_it_opens_the_browser_and_asks_no_question_at_its_first_start(server: Serve, tmp_path: Path) -> None:
-    browser = tmp_path / "browser"
-    browser.write_text(f'#!/bin/sh\necho "$1" > {tmp_path}/told && mv {tmp_path}/told {tmp_path}/shown\n')
-    browser.chmod(0o755)
-    clean = {"HOME": str(tmp_path), "DISPLAY": ":99", "BROWSER": str(browser)}
-    running = server(environment=clean, command=(KODERZ, "ui", "--port", "0"))
-    last = time.monotonic() + WITHIN
-    while not (tmp_path / "shown").exists() and time.monotonic() < last:
-        time.sleep(0.1)
-    assert (tmp_path / "shown").read_text().strip() == running.url
-    assert running.log.read_text().splitlines() == [f"koderz is at {running.url}  (Ctrl-C stops the server)"]
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "::", ""])
