@@ -10,7 +10,7 @@ import atexit
 import os
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,9 +18,11 @@ from typing import Any
 import msgspec
 
 from koderz_core.cli import main
+from koderz_core.records import Isolation
 from koderz_core.sandbox import local_judge
-from koderz_core.sandbox.selftest import SelfTest
-from koderz_core.sandbox.tiers import TierStatus
+from koderz_core.sandbox.judge import BoxedJudge
+from koderz_core.sandbox.selftest import SelfTest, quick
+from koderz_core.sandbox.tiers import TierStatus, probe
 
 
 @cache
@@ -34,19 +36,21 @@ def taking_over() -> str:
 
 def start(folder: str) -> None:
     """Run the command line of this process."""
-    vars(local_judge).update(
-        probe=_found_once(Path(folder, "tiers.json"), tuple[TierStatus, ...], local_judge.probe),
-        quick=_found_once(Path(folder, "self_test.json"), SelfTest, local_judge.quick),
-    )
+
+    def tiers(bwrap: str | None, wanted: Sequence[Isolation]) -> tuple[TierStatus, ...]:
+        file = Path(folder, f"tiers-{'-'.join(wanted)}.json")
+        return _found_once(file, tuple[TierStatus, ...], lambda: probe(bwrap, wanted))
+
+    def tested(judge: BoxedJudge) -> SelfTest:
+        return _found_once(Path(folder, f"test-{judge.isolation}.json"), SelfTest, lambda: quick(judge))
+
+    vars(local_judge).update(probe=tiers, quick=tested)
     main()
 
 
-def _found_once(file: Path, kind: Any, find: Callable[[Any], object]) -> Callable[[Any], Any]:  # Any: of each function
-    def found(subject: Any) -> Any:
-        if not file.exists():
-            new = file.with_suffix(f".{os.getpid()}")
-            new.write_bytes(msgspec.json.encode(find(subject)))
-            new.replace(file)
-        return msgspec.json.decode(file.read_bytes(), type=kind)
-
-    return found
+def _found_once(file: Path, kind: Any, find: Callable[[], object]) -> Any:  # Any: of each function
+    if not file.exists():
+        new = file.with_suffix(f".{os.getpid()}")
+        new.write_bytes(msgspec.json.encode(find()))
+        new.replace(file)
+    return msgspec.json.decode(file.read_bytes(), type=kind)
