@@ -4,6 +4,8 @@ import os
 import shutil
 from functools import cache
 
+from sample import thinned
+
 from koderz_core.records import Isolation, Problem, PublicProblem, TestSet, Verdict
 from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.tiers import probe
@@ -16,6 +18,7 @@ def check(candidate):
     assert candidate(21) == 42
 """
 JUDGES: list[BoxedJudge] = []
+BEST = "best"
 BWRAP = shutil.which("bwrap")
 
 
@@ -27,6 +30,11 @@ def tiers() -> dict[Isolation, str]:
 
 def best_tier() -> Isolation:
     return next(tier for tier, reason in tiers().items() if not reason)
+
+
+def some_tiers() -> list[str]:
+    """For what happens alike behind the walls of every tier: the best one, and with ``--whole`` all that hold here."""
+    return thinned([BEST, "strong", "limited"], "tiers of tests of what no tier changes")
 
 
 @cache

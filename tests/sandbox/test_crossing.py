@@ -1,9 +1,9 @@
 """What crosses between tests and a program in another process as if they were in one, and what cannot."""
 
 import pytest
-from small_problem import checks, judged
+from small_problem import checks, judged, some_tiers
 
-pytestmark = pytest.mark.usefixtures("tier")
+pytestmark = [pytest.mark.usefixtures("tier"), pytest.mark.parametrize("tier", some_tiers(), indirect=True)]
 
 PAIR = "class Pair:\n    def __init__(self, first): self.first = first\n    def up(self): return self.first + 1\n"
 
@@ -154,20 +154,6 @@ def test_objects_that_only_the_program_returns_stay_outside_of_its_tests(canonic
     tests = checks("assert candidate(1) == candidate(1)", "assert candidate(2) == 4")
     verdict = judged(code, tests, canonical=canonical)
     assert (verdict.marks, verdict.shared) == ("FF", False)
-
-
-@pytest.mark.parametrize(
-    "code",
-    [
-        "import sys\ndef double(x): sys.exit()",
-        "import os\ndef double(x): os._exit(0)",
-        "def double(x):\n    while True: pass",
-    ],
-)
-def test_a_program_that_ends_beside_its_tests_does_not_pass(code, quick):
-    verdict = judged(code, NEEDS_SHARING, judge=quick, canonical="def double(x): return x")
-    assert verdict.shared
-    assert not verdict.passed
 
 
 @pytest.mark.parametrize(

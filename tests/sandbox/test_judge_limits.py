@@ -5,8 +5,7 @@ from pathlib import Path
 import pytest
 from small_problem import BWRAP, checks, judged
 
-from koderz_core.errors import DataError, SandboxError
-from koderz_core.sandbox.judge import MOST_CHARACTERS, BoxedJudge
+from koderz_core.sandbox.judge import BoxedJudge
 
 pytestmark = pytest.mark.usefixtures("tier")
 
@@ -29,40 +28,27 @@ def test_the_deadline_reaches_tests_that_loop_by_themselves(quick):
     assert judged("def double(x): return 2 * x", tests, judge=quick).error == "timeout"
 
 
+@pytest.mark.parametrize(
+    "code",
+    [
+        "import sys\ndef double(x): sys.exit()",
+        "import os\ndef double(x): os._exit(0)",
+        "def double(x):\n    while True: pass",
+    ],
+)
+def test_a_program_that_ends_beside_its_tests_does_not_pass(code, quick):
+    tests = checks("assert candidate(object()) is not None")
+    verdict = judged(code, tests, judge=quick, canonical="def double(x): return x")
+    assert verdict.shared
+    assert not verdict.passed
+
+
 def test_memory_is_what_the_judge_was_told(tier):
     code = "def double(x):\n    bytearray(200 << 20)\n    return 2 * x"
     assert judged(code).passed
     judge = BoxedJudge(tier, BWRAP, memory_bytes=100 << 20)
     assert judged(code, judge=judge).error == "memory"
     judge.close()
-
-
-def test_a_reply_that_is_too_large_fails_its_test_and_says_how_large_it_was():
-    verdict = judged("def double(x): return 2 * x if x > 1 else 'x' * 20_000_000")
-    assert (verdict.marks, verdict.error) == ("FPP", "exception")
-    assert "20 MB" in verdict.message
-
-
-def test_a_large_reply_within_the_limit_is_judged():
-    tests = checks("assert len(candidate(1)) == 100_000", "assert candidate(1) == 5")
-    verdict = judged("def double(x): return [1.5] * 100_000", tests)
-    assert verdict.marks == "PF"
-    assert len(verdict.failures[0].actual) <= 500
-
-
-@pytest.mark.parametrize("character", ["x", "é", "\U0001f600", "\\", "\x02"])
-def test_a_program_may_be_long_and_one_that_is_too_long_fails_without_being_run(character):
-    code = "def double(x): return 2 * x\n#"
-    fits = code + character * (MOST_CHARACTERS - len(code))
-    assert judged(fits).passed
-    verdict = judged(f"{fits}x")
-    assert (verdict.marks, verdict.error, verdict.seconds) == ("---", "memory", 0.0)
-    assert verdict.message == "the program has 1,000,001 characters, at most 1,000,000 are run"
-
-
-def test_tests_that_are_too_large_for_a_worker_are_not_the_program_s_fault():
-    with pytest.raises(DataError, match=r"tests of small/1 are too large: 18 MB"):
-        judged("def double(x): return 2 * x", checks(f"assert candidate(1) == 2, '{'x' * (17 << 20)}'"))
 
 
 def test_what_a_program_prints_goes_nowhere():
@@ -166,26 +152,6 @@ def test_nothing_of_a_program_survives_not_even_its_daemons():
     pids = [int(pid) for pid in re.findall(r"\d+", verdict.failures[0].actual)]
     assert len(pids) == 3
     assert not any(is_running(pid) for pid in pids)
-
-
-def test_a_judge_that_is_stopped_is_ended_from_outside(monkeypatch):
-    monkeypatch.setattr("koderz_core.sandbox.requests.GRACE_SECONDS", 1.0)
-    monkeypatch.setattr("koderz_core.sandbox.requests.CROWDED_TIMES", 1.0)
-    judge = BoxedJudge("limited", timeout_seconds=1.0)  # the others do not let a program signal it
-    with pytest.raises(SandboxError, match="Two worker processes, one after the other, failed"):
-        judged("import os\nos.killpg(os.getpgid(os.getppid()), 19)", judge=judge)
-    assert judged("def double(x): return 2 * x", judge=judge).passed
-    judge.close()
-
-
-def test_files_of_a_program_are_removed(tmp_path, monkeypatch):
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(folder))
-    judge = BoxedJudge("limited")  # the others do not let a program write
-    code = "import os\nos.makedirs('a/b')\nopen('a/b/c', 'w').write('left')\ndef double(x): return 2 * x"
-    assert judged(code, judge=judge).passed
-    assert not list(folder.iterdir())
 
 
 def test_checks_in_several_threads_do_not_meet():

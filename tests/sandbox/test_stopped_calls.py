@@ -1,9 +1,9 @@
 """A call that raises StopIteration has failed; an iterator that stops has only ended."""
 
 import pytest
-from small_problem import checks, judged
+from small_problem import checks, judged, some_tiers
 
-pytestmark = pytest.mark.usefixtures("tier")
+pytestmark = [pytest.mark.usefixtures("tier"), pytest.mark.parametrize("tier", some_tiers(), indirect=True)]
 
 STOPS = "def double(x):\n    raise StopIteration"
 ODD = "class Odd:\n    def __eq__(self, other): return type(other) is Odd\n"

@@ -1,4 +1,4 @@
-"""Workers that die while nobody uses them, or while they are started: nobody else pays for it."""
+"""Workers that die, are stopped or are started in vain: nobody else pays for it, and nothing of them stays."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from small_problem import BWRAP, best_tier, judged
 
+from koderz_core.errors import SandboxError
 from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.workers import Workers
 
@@ -50,6 +51,27 @@ def started(judge: BoxedJudge, patched: pytest.MonkeyPatch) -> BoxedJudge:
 
 def interrupted(*_: object) -> bytes:
     raise KeyboardInterrupt
+
+
+def test_a_judge_that_is_stopped_is_ended_from_outside(monkeypatch):
+    judge = BoxedJudge("limited", timeout_seconds=1.0)  # the others do not let a program signal it
+    with monkeypatch.context() as patched:
+        patched.setattr("koderz_core.sandbox.requests.GRACE_SECONDS", 1.0)
+        patched.setattr("koderz_core.sandbox.requests.CROWDED_TIMES", 1.0)
+        with pytest.raises(SandboxError, match="Two worker processes, one after the other, failed"):
+            judged("import os\nos.killpg(os.getpgid(os.getppid()), 19)", judge=judge)
+    assert judged(RIGHT, judge=judge).passed
+    judge.close()
+
+
+def test_files_of_a_program_are_removed(tmp_path, monkeypatch):
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(folder))
+    judge = BoxedJudge("limited")  # the others do not let a program write
+    code = "import os\nos.makedirs('a/b')\nopen('a/b/c', 'w').write('left')\n" + RIGHT
+    assert judged(code, judge=judge).passed
+    assert not list(folder.iterdir())
 
 
 def test_a_worker_that_nobody_waits_for_any_more_is_discarded():
