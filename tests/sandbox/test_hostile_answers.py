@@ -9,12 +9,14 @@ from koderz_core.sandbox.judge import BoxedJudge
 
 
 @pytest.fixture
-def judge() -> Iterator[BoxedJudge]:
-    made = BoxedJudge(best_tier(), BWRAP, timeout_seconds=2.0, memory_bytes=200 << 20, workers=1)
+def judge(request: pytest.FixtureRequest) -> Iterator[BoxedJudge]:
+    seconds = getattr(request, "param", 2.0)
+    made = BoxedJudge(best_tier(), BWRAP, timeout_seconds=seconds, memory_bytes=200 << 20, workers=1)
     yield made
     made.close()
 
 
+@pytest.mark.parametrize("judge", [1.0], indirect=True)  # the seconds that it is kept busy, twice
 def test_what_keeps_the_judge_busy_for_ever_is_a_timeout_of_the_program(judge, monkeypatch):
     monkeypatch.setattr("koderz_core.sandbox.requests.GRACE_SECONDS", 0.5)
     monkeypatch.setattr("koderz_core.sandbox.requests.CROWDED_TIMES", 1.0)
