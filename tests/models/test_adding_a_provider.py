@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from chat_server import Server, serving_chat, streams
+from lasting import Koderz, lasting
 
 COMPATIBLE = '''
 """``acme``: a server of OpenAI's protocol at an address of its own. A provider of this test."""
+
+import os
 
 from koderz_core.models.openai_compatible import compatible
 from koderz_core.models.provider import Advice
 
 PROVIDER = compatible(
-    address=lambda settings: "{url}",
+    address=lambda settings: os.environ["ACME_URL"],
     advice=Advice(start="Start acme with `acme serve`", fetch="`acme list` shows its models", variable="acme.py"),
 )
 '''
@@ -57,37 +57,34 @@ PROVIDER = Provider(
 )
 '''
 WITH_ENTRIES = """
-import sys
 from koderz_core.models import providers
 import acme, parrot
 providers.PROVIDERS["acme"] = acme.PROVIDER  # the one entry of each
 providers.PROVIDERS["parrot"] = parrot.PROVIDER
-from koderz_core.cli import main
-main(sys.argv[1:])
 """
 ONE = ("benchmark", "--problems", "0:1", "--strategy", "direct", "--json", "--coder")
 
-Koderz = Callable[..., subprocess.CompletedProcess[str]]
-
 
 @pytest.fixture
-def server() -> Iterator[Server]:
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
     with serving_chat() as served:
+        monkeypatch.setenv("ACME_URL", served.url)
         yield served
 
 
+@pytest.fixture(scope="module")
+def started(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Koderz]:
+    folder = tmp_path_factory.mktemp("providers")
+    (folder / "acme.py").write_text(COMPATIBLE)
+    (folder / "parrot.py").write_text(OWN_PROTOCOL)
+    with lasting(WITH_ENTRIES, folder) as call:
+        yield call
+
+
 @pytest.fixture
-def koderz(tmp_path: Path, server: Server) -> Koderz:
+def koderz(started: Koderz, server: Server) -> Koderz:
     """The command line of a koderz that has two providers more."""
-    (tmp_path / "acme.py").write_text(COMPATIBLE.format(url=server.url))
-    (tmp_path / "parrot.py").write_text(OWN_PROTOCOL)
-    path = os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])
-
-    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command, environment = [sys.executable, "-c", WITH_ENTRIES, *arguments], {**os.environ, "PYTHONPATH": path}
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-
-    return call
+    return started
 
 
 def test_both_are_listed_with_what_they_lack(koderz: Koderz) -> None:

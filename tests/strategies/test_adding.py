@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
-import subprocess
-import sys
-from collections.abc import Callable
-from pathlib import Path
+from collections.abc import Iterator
 
 import pytest
+from lasting import Koderz, lasting
 
 RELAY = '''
 """``relay``: every coder in turn, untested. A strategy of this test."""
@@ -45,29 +42,20 @@ class Relay:
         return programs[-1 if self.counting == "last" else 0]
 '''
 WITH_ENTRY = """
-import sys
 from koderz_core import strategies
 from relay import Relay
 strategies.STRATEGIES["relay"] = Relay  # the one entry
-from koderz_core.cli import main
-main(sys.argv[1:])
 """
 TWO = ("benchmark", "--problems", "0:2", "--strategy", "relay", "--coder", "scripted/never,scripted/strong")
 
-Koderz = Callable[..., subprocess.CompletedProcess[str]]
 
-
-@pytest.fixture
-def koderz(tmp_path: Path) -> Koderz:
+@pytest.fixture(scope="module")
+def koderz(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Koderz]:
     """The command line of a koderz that has one strategy more."""
-    (tmp_path / "relay.py").write_text(RELAY)
-    path = os.pathsep.join([str(tmp_path), os.environ["PYTHONPATH"]])
-
-    def call(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command, environment = [sys.executable, "-c", WITH_ENTRY, *arguments], {**os.environ, "PYTHONPATH": path}
-        return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-
-    return call
+    folder = tmp_path_factory.mktemp("relay")
+    (folder / "relay.py").write_text(RELAY)
+    with lasting(WITH_ENTRY, folder) as call:
+        yield call
 
 
 def test_it_is_listed_with_its_roles_and_parameters(koderz: Koderz) -> None:
