@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -33,6 +34,18 @@ while True:
     journal.append(Entry(1.0, ExperimentFinished("solved", "gate", "oracle", None, 1.0), f"exp_{number}"))
     print(number, flush=True)
     number += 1
+"""
+STARTER = """
+import os, sys
+import koderz_core.events, koderz_core.journal  # once for all writers
+for number in sys.stdin:
+    writer = os.fork()
+    if writer == 0:
+        sys.argv[2] = number
+        exec(sys.argv[3])
+    print("writer", writer, flush=True)
+    os.waitpid(writer, 0)
+    print("ended", flush=True)
 """
 
 
@@ -219,16 +232,30 @@ def test_what_cannot_be_synced_is_no_fault_of_its_own(tmp_path: Path) -> None:
 def test_killed_in_mid_write_nothing_acknowledged_is_lost(tmp_path: Path) -> None:
     path, chance, told = tmp_path / "b.jsonl", random.Random(7), 0
     begin(path).close()
-    for _ in range(20):
-        writer = subprocess.Popen(
-            [sys.executable, "-c", WRITER, str(path), str(told)], stdout=subprocess.PIPE, text=True
-        )
-        assert writer.stdout is not None
-        writer.stdout.readline()
-        time.sleep(chance.random() * 0.05)
-        writer.send_signal(signal.SIGKILL)
-        acknowledged = writer.communicate()[0].split()
-        told = int(acknowledged[-1]) + 1 if acknowledged else told + 1
-        Journal(path).close()
-        finished = {e.experiment for e in read_all(path) if isinstance(e.event, ExperimentFinished)}
-        assert {f"exp_{number}" for number in range(told)} <= finished
+    command = [sys.executable, "-c", STARTER, str(path), "", WRITER]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as starter:
+        assert starter.stdin
+        assert starter.stdout
+        for _ in range(20):
+            print(told, file=starter.stdin, flush=True)
+            told = killed(starter.stdout, chance.random() * 0.05) + 1
+            Journal(path).close()
+            finished = {e.experiment for e in read_all(path) if isinstance(e.event, ExperimentFinished)}
+            assert {f"exp_{number}" for number in range(told)} <= finished
+
+
+def killed(said: IO[str], seconds: float) -> int:
+    """The last number that a writer has acknowledged, which is killed ``seconds`` after the first."""
+    writer = 0
+    acknowledged: list[int] = []
+    while not (writer and acknowledged):  # they may come in any order
+        *named, number = said.readline().split()
+        if named:
+            writer = int(number)
+        else:
+            acknowledged.append(int(number))
+    time.sleep(seconds)
+    os.kill(writer, signal.SIGKILL)
+    while (word := said.readline().strip()) != "ended":
+        acknowledged.append(int(word))
+    return acknowledged[-1]
