@@ -22,7 +22,7 @@ from koderz_core.sandbox.local_judge import Sandbox
 from koderz_core.workspace import open_workspace
 
 SIZES = {"humanevalfix": 164, "quixbugs": 40, "exercism": 139, "classeval": 76}  # that can be graded
-SOON = 2.0  # seconds after which a faulty program is stopped: some never end
+SOON = 1.0  # seconds after which a faulty program is stopped: some never end
 
 
 @pytest.fixture(scope="module")
