@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import atexit
+import gc
 import json
 import os
 import shutil
@@ -53,6 +54,7 @@ def pytest_configure(config: pytest.Config) -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)  # as under nohup or in the background of a script
     sys.dont_write_bytecode = False  # else each of the hundreds of child processes would compile koderz anew
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    gc.set_threshold(20_000)  # not after 700 new objects, of which most live no longer than a test
     if _runs_fast(MEMORY):
         os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY))
 
@@ -70,6 +72,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         config.hook.pytest_deselected(items=left_out)
     places = {name: place for place, name in enumerate(SLOWEST)}
     items.sort(key=lambda item: places.get(item.path.parent.name, len(places)))
+
+
+def pytest_collection_finish() -> None:
+    """What was imported and collected stays: to search it for garbage takes most of a second."""
+    gc.freeze()
 
 
 @pytest.hookimpl(optionalhook=True)
