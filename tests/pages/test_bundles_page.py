@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +18,21 @@ from koderz_core.examples import EXAMPLE, example_journal
 from koderz_core.workspace.datasets import Datasets
 
 
+@pytest.fixture(scope="module")
+def _read(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A data folder whose index has read the example."""
+    home = tmp_path_factory.mktemp("example")
+    with open_workspace(home=home, memory="off") as workspace:
+        folder = workspace.settings.journals_dir
+        folder.mkdir(parents=True)
+        (folder / f"{EXAMPLE}.jsonl").write_bytes(example_journal())
+        workspace.results.benchmarks()
+    return home
+
+
 @pytest.fixture
-def example(settings: Settings) -> str:
-    settings.journals_dir.mkdir(parents=True)
-    (settings.journals_dir / f"{EXAMPLE}.jsonl").write_bytes(example_journal())
+def example(settings: Settings, _read: Path) -> str:
+    shutil.copytree(_read, settings.home, dirs_exist_ok=True)
     return EXAMPLE
 
 

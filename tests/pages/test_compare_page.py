@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd  # type: ignore[import-untyped]  # pandas ships no types
 import pytest
@@ -12,6 +14,7 @@ from reading import said
 from streamlit.testing.v1 import AppTest
 
 from koderz_core import Order, Wanted, Workspace, open_workspace
+from koderz_core.config import load_settings
 from koderz_core.records import Plan
 from pages.ui.frontier import after_click
 from pages.ui.slow_results import comparison_of
@@ -19,14 +22,23 @@ from pages.ui.slow_results import comparison_of
 Visit = Callable[..., AppTest]
 
 
-@pytest.fixture
-def plan() -> Plan:
-    """A model that is right never against one that mostly is, so that there are problems that part them."""
+@pytest.fixture(scope="module")
+def _run(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Plan]:
+    home = tmp_path_factory.mktemp("compared")
     never = Wanted("supervised", {"coder": "scripted/never"}, {"max_iterations": 2, "checkpoints": False})
     order = Order([Wanted("direct", {"coder": "scripted/strong"}), never], "0:4")
-    with open_workspace() as workspace:
+    with open_workspace(home=home, memory="off") as workspace:
         plan = workspace.plans.plan(order)
         workspace.runs.run(plan)
+        workspace.results.benchmarks()  # as in conftest.py
+    return home, plan
+
+
+@pytest.fixture
+def plan(_run: tuple[Path, Plan]) -> Plan:
+    """A model that is right never against one that mostly is, so that there are problems that part them."""
+    home, plan = _run
+    shutil.copytree(home, load_settings().home, dirs_exist_ok=True)
     return plan
 
 
