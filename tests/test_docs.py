@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterator
+from functools import cache
 from itertools import groupby
 from pathlib import Path
 
@@ -20,6 +21,7 @@ from koderz_core.config import SETTINGS
 ROOT = Path(koderz_core.__file__).parents[1]
 GUIDES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 GENERATED = {"commands.md"}
+WRITTEN = [path for path in GUIDES if path.name not in GENERATED]
 ON_THE_SCREEN = re.compile(r"^\| <!-- .*?\|", re.MULTILINE)  # what koderz says, which may begin with its name
 FOREIGN = {
     "notices.md": {"--token"},
@@ -52,10 +54,8 @@ def typed(path: Path) -> Iterator[str]:
     yield from spans(text)
 
 
-def command_lines() -> Iterator[tuple[str, str]]:
-    for path in GUIDES:
-        if path.name not in GENERATED:
-            yield from ((path.name, line) for line in typed(path) if re.match(r"koderz [a-z-]", line))
+def command_lines(path: Path) -> set[str]:
+    return {line for line in typed(path) if re.match(r"koderz [a-z-]", line)}
 
 
 def check(line: str) -> None:
@@ -77,15 +77,22 @@ def check(line: str) -> None:
             option.type_cast_value(context, value)
 
 
-@pytest.mark.parametrize(("guide", "line"), sorted(set(command_lines())))
-def test_a_command_line_of_a_guide_can_be_typed(guide: str, line: str) -> None:
-    check(line)
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda path: path.name)
+def test_a_command_line_of_a_guide_can_be_typed(path: Path) -> None:
+    faults: list[str] = []
+    for line in sorted(command_lines(path)):
+        try:
+            check(line)
+        except (click.UsageError, AssertionError) as error:
+            faults.append(f"{line}: {error}")
+    assert faults == []
 
 
 def orders() -> list[str]:
     """What is benchmarked with koderz' own strategies; options that a guide names by themselves are of a benchmark."""
-    wanted = {line for _, line in command_lines() if re.match(r"koderz (run|benchmark) -", line)}
-    guides = [spans(path.read_text()) for path in GUIDES if path.name not in GENERATED]
+    lines = (line for path in WRITTEN for line in command_lines(path))
+    wanted = {line for line in lines if re.match(r"koderz (run|benchmark) -", line)}
+    guides = [spans(path.read_text()) for path in WRITTEN]
     wanted |= {f"koderz benchmark {span}" for found in guides for span in found if re.match(ORDERING, span)}
     return sorted(line for line in wanted if not re.search(r"\.py:|--help|humaneval-path", line))
 
@@ -115,6 +122,7 @@ def test_a_command_line_that_cannot_be_typed_is_noticed(line: str) -> None:
         check(line)
 
 
+@cache
 def every_option() -> set[str]:
     named = re.findall(r"^- `(.+?)`:", markdown(), re.MULTILINE)
     return {word for record in named for word in re.findall(r"--[a-z-]+", record)} | {"--version", "--help"}
