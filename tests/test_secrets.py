@@ -108,13 +108,15 @@ def said_by(call: Callable[[], object]) -> str:
     return ""
 
 
-def shown(page: str) -> str:
+def shown() -> Iterator[str]:
+    """Every page; the first is the one that a dashboard opens with."""
     app = AppTest.from_file(str(APP), default_timeout=60).run()
-    if page != "overview":
-        app.switch_page(f"pages/{page}.py").run()
-    assert not app.exception
-    tables = [table.value.to_csv() for table in app.dataframe]
-    return "\n".join([str(element) for element in app.main] + tables)
+    for page in ("overview", *(page for page in PAGES if page != "overview")):
+        if page != "overview":
+            app.switch_page(f"pages/{page}.py").run()
+        assert not app.exception
+        yield from (str(element) for element in app.main)
+        yield from (table.value.to_csv() for table in app.dataframe)
 
 
 def test_no_key_is_in_anything_that_a_benchmark_leaves_behind(
@@ -136,7 +138,7 @@ def test_no_key_is_in_anything_that_a_benchmark_leaves_behind(
         with pytest.raises(SystemExit):
             main(command)
     leave()
-    found += [shown(page) for page in PAGES]
+    found += shown()
     leave()
     found += [caplog.text, *capsys.readouterr(), *searched(load_settings().home), *searched(tmp_path)]
     text = "\n".join(found)

@@ -52,7 +52,7 @@ def test_a_real_model_repeats_itself_for_the_same_seed_only(real: EmbeddedModel)
 
 def test_a_text_that_is_proposed_from_the_prompt_repeats_itself_too(real: EmbeddedModel) -> None:
     program = "def mean(numbers):\n    total = sum(numbers)\n    return total / len(numbers)\n"
-    request = say(f"Copy this program:\n{program}{program}", Sampling(temperature=0.8, max_tokens=96), 5)
+    request = say(f"Copy this program:\n{program}{program}", Sampling(temperature=0.8, max_tokens=48), 5)
     first = real.complete(request).text
     ask(real, "Write a poem.")
     assert real.complete(request).text == first

@@ -66,10 +66,13 @@ def failure_at(url: str, name: str, **given: Any) -> ModelError:
 
 
 @pytest.mark.parametrize(
-    ("status", "retryable"),
-    [*((s, False) for s in (307, 400, 401, 402, 403, 404, 413)), *((s, True) for s in (408, 409, 429, 500, 503, 529))],
+    ("status", "retryable", "streamed"),
+    [
+        *((status, False, False) for status in (307, 400, 401, 402, 403, 404, 413)),
+        *((status, True, False) for status in (408, 409, 429, 500, 503, 529)),
+        *((307, False, True), (400, False, True), (429, True, True), (503, True, True)),
+    ],
 )
-@pytest.mark.parametrize("streamed", [False, True])
 @BOTH
 def test_a_status_tells_whether_another_attempt_may_help(
     server: Server, name: str, status: int, retryable: bool, streamed: bool
