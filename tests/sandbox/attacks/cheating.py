@@ -69,6 +69,8 @@ def reaches_out(cheat: Cheat) -> bool:
 
 def _programs(cheat: Cheat) -> list[str]:
     given = f"LEFT, SPARED = {secrets.token_hex(3)!r}, {_ancestors()}\n"
+    if cheat.aim == "pass":
+        return [given + cheat.code]
     if cheat.aim == "legacy":
         return [given + cheat.code, given + cheat.then]
     return [given + cheat.code, cheat.exercise.honest, cheat.exercise.wrong]
