@@ -11,10 +11,12 @@ import pytest
 
 from koderz_core.records import Plan
 from koderz_core.records.progress import PastPair
+from koderz_core.store import measurements
 from koderz_core.store.index import Index, Writers
-from koderz_core.store.measurements import FEWEST, MOST_BENCHMARKS, past_pairs
+from koderz_core.store.measurements import FEWEST, past_pairs
 from koderz_core.store.store import Store
 
+MOST = 4  # benchmarks that are read, here
 Solves = Callable[[str, int, int], bool]
 """Whether a strategy solves a problem, by its number, in a repeat."""
 
@@ -68,15 +70,16 @@ def test_repeats_that_are_always_alike_are_no_chance(measured):
     assert pair.from_chance == 0
 
 
-def test_benchmarks_of_scripted_models_take_no_place_of_others(write, plan, store):
+def test_benchmarks_of_scripted_models_take_no_place_of_others(write, plan, store, monkeypatch):
     """As many with scripted models as are read stand before the one with real ones: all begin at the same time."""
+    monkeypatch.setattr(measurements, "MOST_BENCHMARKS", MOST)
     real = replace(plan, problems=tuple(f"HumanEval/{number}" for number in range(FEWEST)))
     coder = {"coder": ("scripted/strong",)}
     scripted = replace(
         real, configurations=tuple(replace(configuration, models=coder) for configuration in plan.configurations)
     )
     before = (replace(scripted, seed=seed) for seed in count())
-    plans = [real, *islice((item for item in before if item.id < real.id), MOST_BENCHMARKS)]
+    plans = [real, *islice((item for item in before if item.id < real.id), MOST)]
     for run_plan in plans:
         journal = write(run_plan)
         for experiment in run_plan.experiments():
@@ -84,4 +87,4 @@ def test_benchmarks_of_scripted_models_take_no_place_of_others(write, plan, stor
     with store.latest() as latest:
         index = Index(latest.con, Writers(store.journals_dir))
         found = [len(past_pairs(index, plan.dataset.sha256, scripted=item)) for item in (False, True)]
-    assert found == [1, MOST_BENCHMARKS]
+    assert found == [1, MOST]
