@@ -40,7 +40,7 @@ PERSONAL = ("KODERZ_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "LMSTUDIO_", "VLLM_",
 
 MEMORY = Path("/dev/shm")
 ROOM_BYTES = 4 * 2**30  # more than the folders of all workers hold at any time
-SLOWEST = ("e2e", "dask_engine", "cli", "pages", "sandbox")  # folders with files of a minute, which start first
+SLOWEST = ("e2e", "dask_engine", "cli", "pages", "sandbox", "tests")  # folders with long files, which start first
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
