@@ -10,6 +10,8 @@ import shutil
 import signal
 import sys
 from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,6 +19,7 @@ from typing import Any
 
 import hypothesis
 import pytest
+from duckdb import DuckDBPyConnection
 from sample import SAMPLE, left_for_whole
 
 import koderz_core
@@ -26,6 +29,9 @@ from koderz_core.sandbox import local_judge
 from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.selftest import SelfTest, quick
 from koderz_core.sandbox.tiers import probe
+from koderz_core.store import store
+from koderz_core.store.connection import created
+from koderz_core.store.schema import create
 
 TEST_DATA = os.environ.get("KODERZ_TEST_DATA")  # a folder with published files, which are no part of koderz
 ROOT = Path(koderz_core.__file__).parents[1]
@@ -33,6 +39,7 @@ MODELS_DIR = os.environ.get("KODERZ_MODELS_DIR")  # weights are looked for where
 hypothesis.settings.register_profile("patient", deadline=None)  # how busy a machine is, is nobody's fault
 hypothesis.settings.load_profile("patient")
 TRY_IT = {"sandbox", "diagnosis", "test_doctor.py"}  # where the sandbox itself is tested
+MAKE_INDEXES = {"store", "faults"}  # where the index itself is tested
 PROBED = cache(probe)
 TRIED: dict[str, SelfTest] = {}
 PERSONAL = ("KODERZ_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "LMSTUDIO_", "VLLM_", "SLACK_", "CORTEX_")
@@ -126,6 +133,34 @@ def _own_ground(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv("KODERZ_MODELS_DIR", MODELS_DIR)
     (tmp_path / "cwd").mkdir()
     monkeypatch.chdir(tmp_path / "cwd")  # no .env of the checkout is read
+
+
+@pytest.fixture(scope="session")
+def _empty_index(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tables without rows."""
+    path = tmp_path_factory.mktemp("index") / "empty.duckdb"
+    with created(path) as con:
+        create(con)
+        con.execute("checkpoint")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _index_copied(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch, _empty_index: Path) -> None:
+    """In one process the tables of an index are made once and copied for each data folder; where it is tested, not."""
+
+    @contextmanager
+    def copied(path: Path) -> Iterator[DuckDBPyConnection]:
+        shutil.copyfile(_empty_index, path)
+        with created(path) as con:
+            yield con
+
+    def name_anew(con: DuckDBPyConnection) -> None:
+        con.execute("update schema_version set build = uuid()::varchar")
+
+    if not MAKE_INDEXES & set(request.path.parts):
+        monkeypatch.setattr(store, "created", copied)
+        monkeypatch.setattr(store, "create", name_anew)
 
 
 class _Lasting(BoxedJudge):
