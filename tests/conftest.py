@@ -25,6 +25,9 @@ from sample import SAMPLE, left_for_whole
 import koderz_core
 from koderz_core.cli import main
 from koderz_core.config import Settings, load_settings
+from koderz_core.datasets import humaneval
+from koderz_core.grading.canonical import Canonical, Measure
+from koderz_core.records import Problem, TestSet
 from koderz_core.sandbox import local_judge
 from koderz_core.sandbox.judge import BoxedJudge
 from koderz_core.sandbox.selftest import SelfTest, quick
@@ -175,15 +178,30 @@ class _Lasting(BoxedJudge):
 
 
 LASTING = cache(_Lasting)
+CHECK, MEASURE = BoxedJudge.check, Canonical._measure
+MEASURED: dict[tuple[object, Problem, TestSet], Measure] = {}
+
+
+def _measured_once(canonical: Canonical, problem: Problem, tests: TestSet) -> Measure:
+    """As ``MEASURE``: every data folder has a cache of its own, but the programs and the judge are the same ones."""
+    judge = canonical._judge()
+    is_usual = isinstance(judge, _Lasting) and getattr(judge.check, "__func__", None) is CHECK
+    if not is_usual or problem.repository:
+        return MEASURE(canonical, problem, tests)
+    key = (judge, problem, tests)
+    if key not in MEASURED:
+        MEASURED[key] = MEASURE(canonical, problem, tests)
+    return MEASURED[key]
 
 
 @pytest.fixture(autouse=True)
 def _sandbox_tried(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
-    """In one process the sandbox is tried once, not by every test that needs one; where it is tested, each time."""
+    """In one process the sandbox and solutions are tried once, not by every test; where it is tested, each time."""
     if not TRY_IT & set(request.path.parts):
         monkeypatch.setattr(local_judge, "probe", PROBED)
         monkeypatch.setattr(local_judge, "quick", lambda judge: TRIED.get(judge.isolation) or _tried(judge))
         monkeypatch.setattr(local_judge, "BoxedJudge", LASTING)
+        monkeypatch.setattr(Canonical, "_measure", _measured_once)
 
 
 def _tried(judge: BoxedJudge) -> SelfTest:
