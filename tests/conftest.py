@@ -42,7 +42,7 @@ MODELS_DIR = os.environ.get("KODERZ_MODELS_DIR")  # weights are looked for where
 hypothesis.settings.register_profile("patient", deadline=None)  # how busy a machine is, is nobody's fault
 hypothesis.settings.load_profile("patient")
 TRY_IT = {"sandbox", "diagnosis", "test_doctor.py"}  # where the sandbox itself is tested
-MAKE_INDEXES = {"store", "faults"}  # where the index itself is tested
+MAKE_INDEXES = {"faults", "test_store_file.py", "test_store_ingest.py"}  # where the making of an index is tested
 PROBED = cache(probe)
 TRIED: dict[str, SelfTest] = {}
 PERSONAL = ("KODERZ_", "OPENAI_", "ANTHROPIC_", "OLLAMA_", "LMSTUDIO_", "VLLM_", "SLACK_", "CORTEX_")
