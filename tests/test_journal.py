@@ -10,6 +10,7 @@ import subprocess
 import sys
 import threading
 import time
+from itertools import takewhile
 from pathlib import Path
 from typing import IO
 
@@ -42,10 +43,10 @@ for number in sys.stdin:
     writer = os.fork()
     if writer == 0:
         sys.argv[2] = number
+        print(os.getpid(), flush=True)
         exec(sys.argv[3])
-    print("writer", writer, flush=True)
     os.waitpid(writer, 0)
-    print("ended", flush=True)
+    print("\\nended", flush=True)  # the writer may have been killed within a line
 """
 
 
@@ -246,16 +247,8 @@ def test_killed_in_mid_write_nothing_acknowledged_is_lost(tmp_path: Path) -> Non
 
 def killed(said: IO[str], seconds: float) -> int:
     """The last number that a writer has acknowledged, which is killed ``seconds`` after the first."""
-    writer = 0
-    acknowledged: list[int] = []
-    while not (writer and acknowledged):  # they may come in any order
-        *named, number = said.readline().split()
-        if named:
-            writer = int(number)
-        else:
-            acknowledged.append(int(number))
+    writer, first = int(said.readline()), int(said.readline())
     time.sleep(seconds)
     os.kill(writer, signal.SIGKILL)
-    while (word := said.readline().strip()) != "ended":
-        acknowledged.append(int(word))
-    return acknowledged[-1]
+    more = [int(line) for line in takewhile(lambda line: line != "ended\n", said) if line.strip()]
+    return [first, *more][-1]
