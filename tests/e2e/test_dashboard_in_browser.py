@@ -58,7 +58,8 @@ def figure(page: Page, name: str) -> Locator:
 
 def launch(page: Page, url: str, home: Path) -> str:
     """Start a draft of three problems, supervised only, that run for long; the address of the page that watches."""
-    row = Row(Wanted("supervised", {"coder": "scripted/stubborn"}, {"max_iterations": 40}))
+    often = {"max_iterations": 40, "checkpoint_interval": 2}  # more than a minute
+    row = Row(Wanted("supervised", {"coder": "scripted/stubborn"}, often))
     with open_workspace(home=home) as workspace:
         name = workspace.drafts.keep(Draft((row,), "0:3", baselines=False))
     page.goto(f"{url}/launch?draft={name}")

@@ -64,8 +64,10 @@ def test_published_solutions_pass_and_given_programs_fail(judge: BoxedJudge, tes
     assert len(every) == SIZES[name]
     tried = thinned(thinned(every, f"published problems of {name}"), f"more published problems of {name}")
     assert passing(judge, tried, [problem.canonical_solution for problem in tried]) == [item.id for item in tried]
-    complete = [problem.id for problem in tried if STUB_PASSES in problem.facts.tags]
-    assert passing(judge, tried, [problem.public.given for problem in tried], SOON) == complete
+    complete = [problem for problem in tried if STUB_PASSES in problem.facts.tags]
+    assert passing(judge, complete, [item.public.given for item in complete]) == [item.id for item in complete]
+    faulty = [problem for problem in tried if problem not in complete]
+    assert passing(judge, faulty, [problem.public.given for problem in faulty], SOON) == []
     assert passing(judge, tried, ["" for _ in tried], SOON) == []
 
 

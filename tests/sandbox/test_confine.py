@@ -6,6 +6,7 @@ import signal
 
 import pytest
 from confined import ENCLOSED, FREE, STRONG, finish, needs_linux, outcome
+from sample import thinned
 
 pytestmark = needs_linux
 LIMITED = "confine.restrict(confine.Limits(5, 512 << 20), None)"
@@ -17,8 +18,9 @@ def test_too_much_memory_is_a_memory_error(confinement: str) -> None:
     assert outcome("bytearray(1 << 30)", confinement) == "MemoryError"
 
 
-def test_a_program_that_uses_up_its_time_dies_of_the_signal_that_says_so() -> None:
-    assert finish("while True: pass", LIMITED.replace("Limits(5", "Limits(0")).returncode == -signal.SIGXCPU
+@pytest.mark.parametrize("confinement", thinned([LIMITED, STRONG], "confinements that end a program out of time"))
+def test_a_program_that_uses_up_its_time_dies_of_the_signal_that_says_so(confinement: str) -> None:
+    assert finish("while True: pass", confinement.replace("Limits(5", "Limits(0")).returncode == -signal.SIGXCPU
 
 
 def test_a_program_that_ignores_that_signal_is_killed() -> None:

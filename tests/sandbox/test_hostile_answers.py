@@ -18,10 +18,11 @@ def judge(request: pytest.FixtureRequest) -> Iterator[BoxedJudge]:
 
 @pytest.mark.parametrize("judge", [1.0], indirect=True)  # the seconds that it is kept busy, twice
 def test_what_keeps_the_judge_busy_for_ever_is_a_timeout_of_the_program(judge, monkeypatch):
-    monkeypatch.setattr("koderz_core.sandbox.requests.GRACE_SECONDS", 0.5)
-    monkeypatch.setattr("koderz_core.sandbox.requests.CROWDED_TIMES", 1.0)
-    colliding = "def double(x): return [k * (2**61 - 1) for k in range(1, 150000)]"
-    verdict = judged(colliding, checks("assert set(candidate(1)) == {1}"), judge=judge)
+    colliding = "def double(x): return [k * (2**61 - 1) for k in range(1, 50000)]"
+    with monkeypatch.context() as patched:
+        patched.setattr("koderz_core.sandbox.requests.GRACE_SECONDS", 0.5)
+        patched.setattr("koderz_core.sandbox.requests.CROWDED_TIMES", 1.0)
+        verdict = judged(colliding, checks("assert set(candidate(1)) == {1}"), judge=judge)
     assert (verdict.marks, verdict.error) == ("-", "timeout")
     assert judged("def double(x): return 2 * x", judge=judge).passed
 

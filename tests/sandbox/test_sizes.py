@@ -1,10 +1,12 @@
-"""Programs, tests and replies that are large or too large: what carries them is the same at every tier."""
+"""Programs, tests and replies that are large or too large: what carries them is the same in every tier."""
 
 import pytest
-from small_problem import checks, judged
+from small_problem import checks, judged, some_tiers
 
 from koderz_core.errors import DataError
 from koderz_core.sandbox.judge import MOST_CHARACTERS
+
+pytestmark = [pytest.mark.usefixtures("tier"), pytest.mark.parametrize("tier", some_tiers(), indirect=True)]
 
 
 def test_a_reply_that_is_too_large_fails_its_test_and_says_how_large_it_was():
