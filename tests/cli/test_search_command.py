@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,18 +12,9 @@ from koderz_core.report.formats import NO_MATCH
 RUN = ("benchmark", "--problems", "0:2", "--strategy", "direct", "--coder", "scripted/weak", "--name", "\x1b[31m mine")
 
 
-@pytest.fixture(scope="module")
-def _kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with the benchmark, as soon as a test has run it."""
-    return tmp_path_factory.mktemp("kept") / "home"
-
-
 @pytest.fixture
-def search(koderz: Any, _kept: Path, tmp_path: Path) -> Any:
-    """The command, on a copy of a benchmark that has run once for all tests."""
-    if not _kept.exists():
-        koderz(*RUN, "--data-dir", _kept)
-    shutil.copytree(_kept, tmp_path / "home")
+def search(koderz: Any, ran_once: Callable[..., None]) -> Any:
+    ran_once(*RUN)
     return lambda *arguments: koderz("search", *arguments)
 
 

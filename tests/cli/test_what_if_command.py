@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -17,20 +16,11 @@ CONFIGURATIONS = (
 )
 
 
-@pytest.fixture(scope="module")
-def _kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A data folder with the benchmark, as soon as a test has run it."""
-    return tmp_path_factory.mktemp("kept") / "home"
-
-
 @pytest.fixture
-def asked(koderz: Any, _kept: Path, tmp_path: Path) -> None:
-    """A copy of a benchmark that has run once for all tests."""
+def asked(ran_once: Callable[..., None]) -> None:
     given = [part for text in CONFIGURATIONS for part in ("--configuration", text)]
     plan = ("--problems", "0:8", "--name", "asked", "--no-baselines")
-    if not _kept.exists():
-        assert koderz("benchmark", "--dataset", "humaneval", *plan, *given, "--data-dir", _kept).code == 0
-    shutil.copytree(_kept, tmp_path / "home")
+    ran_once("benchmark", "--dataset", "humaneval", *plan, *given)
 
 
 def test_policies_are_simulated_beside_what_was_recorded(koderz: Any, asked: None) -> None:
