@@ -9,7 +9,6 @@ import os
 import shutil
 import signal
 import sys
-from collections.abc import Callable
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,7 +24,6 @@ from sample import SAMPLE, left_for_whole
 import koderz_core
 from koderz_core.cli import main
 from koderz_core.config import Settings, load_settings
-from koderz_core.datasets import humaneval
 from koderz_core.grading.canonical import Canonical, Measure
 from koderz_core.records import Problem, TestSet
 from koderz_core.sandbox import local_judge
