@@ -9,7 +9,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from analysis import LARGE, MARGIN, SMALL, t_interval, tries
-from described import MOST, bank, by_problem
+from described import DRAWN, bank, by_problem
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -29,7 +29,11 @@ FIXED = {  # everything else is the same in every run
     "font.size": 9,
 }
 NAMES = {SMALL: "0.5B", LARGE: "1.5B"}
-LINES = {"0.5B, 1 try": (COLOURS[0], "--"), "0.5B, 5 tries": (COLOURS[0], "-"), "1.5B, 1 try": (COLOURS[1], "--")}
+LINES = {
+    "0.5B, 1 attempt": (COLOURS[0], "--"),
+    "0.5B, 5 attempts": (COLOURS[0], "-"),
+    "1.5B, 1 attempt": (COLOURS[1], "--"),
+}
 """The lines of the ladder: colours and dashes by the configuration of ``tiers.places``."""
 
 
@@ -44,8 +48,8 @@ def answer(frame: pd.DataFrame, results: pd.DataFrame) -> str:
 
 
 def _curve(axes: Axes, drawn: pd.DataFrame) -> None:
-    """The share solved by the small model with one to five tries, and by the large model asked once."""
-    for model, most, colour in ((SMALL, MOST, COLOURS[0]), (LARGE, 1, COLOURS[1])):
+    """The share solved by the small model with up to five tries, and by the large model with up to two."""
+    for (model, most), colour in zip(DRAWN.items(), COLOURS, strict=False):
         curves = [tries(group, most) for group in by_problem(drawn, model)]
         tokens = [np.mean([curve["tokens"][k] for curve in curves]) for k in range(1, most + 1)]
         shares = [
@@ -56,7 +60,7 @@ def _curve(axes: Axes, drawn: pd.DataFrame) -> None:
             axes.fill_between(tokens, low, high, color=colour, alpha=0.12, linewidth=0)
         axes.errorbar(tokens, means, [means - low, high - means], fmt="o-", color=colour, capsize=3, linewidth=1.5)
         for k, (x, y) in enumerate(zip(tokens, means, strict=True), 1):
-            text = f"{NAMES[model]}, {k} {'try' if k == 1 else 'tries'}" if k in (1, most) else str(k)
+            text = f"{NAMES[model]}, {k} {'attempt' if k == 1 else 'attempts'}" if k in (1, most) else str(k)
             axes.annotate(text, (x, y), (6, -12), textcoords="offset points", color=colour)
     axes.set(xlabel="tokens per problem, sent and received", ylabel="problems solved (%)", facecolor=GROUND)
     axes.margins(x=0.2)
@@ -76,7 +80,7 @@ def _forest(axes: Axes, results: pd.DataFrame) -> None:
         colour = COLOURS[0] if str(name).startswith("primary") else QUIET
         reach = [[row["difference"] - row["low"]], [row["high"] - row["difference"]]]
         axes.errorbar([row["difference"]], [place], xerr=reach, fmt="o", color=colour, capsize=3)
-    axes.set_yticks(places, [str(name).removeprefix("primary: ") for name in points.index])
+    axes.set_yticks(places, [str(name).removeprefix("primary: ").replace("tries", "attempts") for name in points.index])
     axes.set(xlabel="difference (percentage points)", facecolor=GROUND)
     axes.set_xlim(start, max(most, 0) + 3)
     axes.set_title("Differences (shaded: below the margin)", loc="left", fontsize=10)

@@ -120,7 +120,7 @@ def files(folder: Path, names: dict[str, str], arena: Path | None) -> Iterator[t
         "Costs at which the secondary comparisons are made": registered.reach_table(frame),
         "Problems that the registered analysis leaves out": registered.left_out_table(frame),
         "Primary comparison and escalation, by dataset": described.dataset_table(frame),
-        "Tries of the 0.5B model, and one answer of the 1.5B model": described.tries_table(frame),
+        "Up to k tries of each model": described.tries_table(frame),
         "Independent draws": described.draw_table(frame),
         "What the gate selects": described.selection_table(frame),
         "Prediction of pass@5 from two draws": described.extrapolation_table(frame),
