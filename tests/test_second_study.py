@@ -234,6 +234,9 @@ def test_the_bank_has_a_line_per_experiment_with_its_program(tmp_path: Path) -> 
     run, total = described.run_table(experiments, frame, names).to_dict("records")
     assert {run["experiments"], run["with a result"], total["with a result"]} == {20}
     assert run["dollars"] == pytest.approx(run["hours of calls"] * 0.065 * 0.15)
+    journal = next((tmp_path / "journals").glob("*.jsonl"))
+    hashed = rebuild.journal_table(tmp_path / "journals", names).iloc[0].tolist()
+    assert hashed == ["retry20", journal.stem, sha256(journal.read_bytes()).hexdigest()]
     experiments = experiments.set_index("id")
     assert len(rows) == len(experiments) == 20
     codes = [sha256(program.encode()).hexdigest() for program in rows["program"]]

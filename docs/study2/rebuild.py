@@ -14,6 +14,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 
@@ -126,6 +127,7 @@ def files(folder: Path, names: dict[str, str], arena: Path | None) -> Iterator[t
         "Prediction of pass@5 from two draws": described.extrapolation_table(frame),
         "Other configurations": described.other_table(frame),
         "Benchmarks": described.run_table(experiments, frame, names),
+        "Journals": journal_table(folder / "journals", names),
     }
     yield HERE / "results.md", _page("Results", f"{NOTE} {P_NOTE}", shown)
     yield HERE / "answer.svg", pictures.answer(frame, found).encode()
@@ -138,6 +140,12 @@ def files(folder: Path, names: dict[str, str], arena: Path | None) -> Iterator[t
         places = tiers.places(frame, table)
         yield HERE / "tiers.md", _page("Published models", NOTE, {"Number of models": places, "Models": table})
         yield HERE / "tiers.svg", pictures.ladder(table, places).encode()
+
+
+def journal_table(journals: Path, names: dict[str, str]) -> pd.DataFrame:
+    """The hash of each unpacked journal."""
+    rows = [(names[path.stem], path.stem, sha256(path.read_bytes()).hexdigest()) for path in journals.glob("*.jsonl")]
+    return pd.DataFrame(sorted(rows), columns=["benchmark", "id", "SHA-256 of its journal"])
 
 
 def bank_rows(folder: Path, frame: pd.DataFrame) -> pd.DataFrame:
