@@ -85,7 +85,9 @@ def _forest(axes: Axes, results: pd.DataFrame) -> None:
         axes.errorbar([row["difference"]], [place], xerr=reach, fmt="o", color=colour, capsize=3)
     axes.text(-100 * MARGIN - 0.5, places[0] - 0.5, "below\nthe margin", color=COLOURS[1], ha="right", va="center")
     names = [str(name).removeprefix("primary: ").replace("tries", "attempts") for name in points.index]
-    axes.set_yticks(places, [name.replace(" - ", " minus ") for name in names])
+    counts = results["problems"]
+    parts = ["" if count == counts.max() else f"\n({count} problems)" for count in counts]
+    axes.set_yticks(places, [name.replace(" - ", " minus ") + part for name, part in zip(names, parts, strict=True)])
     axes.get_yticklabels()[0].set_fontweight("bold")
     axes.set(xlabel="difference (percentage points)", facecolor=GROUND)
     axes.set_xlim(start, max(most, 0) + 3)
