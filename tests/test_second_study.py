@@ -184,16 +184,11 @@ def test_other_readings_change_the_draws_they_name(tmp_path: Path) -> None:
     text = "\n".join(json.dumps(line, separators=(",", ":")) for line in lines)
     (tmp_path / "bench.jsonl").write_text(text)
     table = sensitivity.sensitivity_table(frame, experiments, tmp_path)
-    assert [points.partition(" ")[0] for points in table["points [95 %]"]] == [
-        "0.00",
-        "-10.00",
-        "-10.00",
-        "0.00",
-        "0.00",
-    ]
-    assert table["problems"].tolist() == [10, 10, 10, 10, 9]
-    assert table["reading"].iloc[[1, 4]].tolist() == [
-        "1 unclear draws of the 1.5B model are solved",
+    points = [text.partition(" ")[0] for text in table["points [95 %]"]]
+    assert points == [*["0.00"] * 3, *["-10.00"] * 3, "0.00"]
+    assert table["problems"].tolist() == [10, 10, 10, 10, 10, 10, 9]
+    assert table["reading"].iloc[[3, 6]].tolist() == [
+        "1 unclear draws of the 1.5B model solved",
         "without 1 disturbed draws",
     ]
 
@@ -239,6 +234,9 @@ def test_the_bank_has_a_line_per_experiment_with_its_program(tmp_path: Path) -> 
     run, total = described.run_table(experiments, frame, names).to_dict("records")
     assert {run["experiments"], run["with a result"], total["with a result"]} == {20}
     assert run["dollars"] == pytest.approx(run["hours of calls"] * 0.065 * 0.15)
+    journal = next((tmp_path / "journals").glob("*.jsonl"))
+    hashed = rebuild.journal_table(tmp_path / "journals", names).iloc[0].tolist()
+    assert hashed == ["retry20", journal.stem, sha256(journal.read_bytes()).hexdigest()]
     experiments = experiments.set_index("id")
     assert len(rows) == len(experiments) == 20
     codes = [sha256(program.encode()).hexdigest() for program in rows["program"]]

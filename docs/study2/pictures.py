@@ -9,7 +9,7 @@ import matplotlib as mpl
 import numpy as np
 import pandas as pd
 from analysis import LARGE, MARGIN, SMALL, t_interval, tries
-from described import MOST, bank, by_problem
+from described import DRAWN, MOST, bank, by_problem
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
@@ -29,7 +29,11 @@ FIXED = {  # everything else is the same in every run
     "font.size": 9,
 }
 NAMES = {SMALL: "0.5B", LARGE: "1.5B"}
-LINES = {"0.5B, 1 try": (COLOURS[0], "--"), "0.5B, 5 tries": (COLOURS[0], "-"), "1.5B, 1 try": (COLOURS[1], "--")}
+LINES = {
+    "0.5B, 1 attempt": (COLOURS[0], "--"),
+    "0.5B, 5 attempts": (COLOURS[0], "-"),
+    "1.5B, 1 attempt": (COLOURS[1], "--"),
+}
 """The lines of the ladder: colours and dashes by the configuration of ``tiers.places``."""
 
 
@@ -44,8 +48,8 @@ def answer(frame: pd.DataFrame, results: pd.DataFrame) -> str:
 
 
 def _curve(axes: Axes, drawn: pd.DataFrame) -> None:
-    """The share solved by the small model with one to five tries, and by the large model asked once."""
-    for model, most, colour in ((SMALL, MOST, COLOURS[0]), (LARGE, 1, COLOURS[1])):
+    """The share solved by the small model with up to five tries, and by the large model with up to two."""
+    for (model, most), colour in zip(DRAWN.items(), COLOURS, strict=False):
         curves = [tries(group, most) for group in by_problem(drawn, model)]
         tokens = [np.mean([curve["tokens"][k] for curve in curves]) for k in range(1, most + 1)]
         shares = [
@@ -56,16 +60,19 @@ def _curve(axes: Axes, drawn: pd.DataFrame) -> None:
             axes.fill_between(tokens, low, high, color=colour, alpha=0.12, linewidth=0)
         axes.errorbar(tokens, means, [means - low, high - means], fmt="o-", color=colour, capsize=3, linewidth=1.5)
         for k, (x, y) in enumerate(zip(tokens, means, strict=True), 1):
-            text = f"{NAMES[model]}, {k} {'try' if k == 1 else 'tries'}" if k in (1, most) else str(k)
-            axes.annotate(text, (x, y), (6, -12), textcoords="offset points", color=colour)
+            text = f"{NAMES[model]}, {k} {'attempt' if k == 1 else 'attempts'}" if k in (1, most) else str(k)
+            if k == MOST:  # beside its point, the text would leave the picture
+                axes.annotate(text, (x, high[-1]), (8, 6), textcoords="offset points", color=colour, ha="right")
+            else:
+                axes.annotate(text, (x, y), (6, -12), textcoords="offset points", color=colour)
     axes.set(xlabel="tokens per problem, sent and received", ylabel="problems solved (%)", facecolor=GROUND)
-    axes.margins(x=0.2)
+    axes.margins(x=0.2, y=0.1)
     axes.set_title("Problems solved, with 95 % intervals", loc="left", fontsize=10)
     axes.spines[["top", "right"]].set_visible(False)
 
 
 def _forest(axes: Axes, results: pd.DataFrame) -> None:
-    """Each registered difference with its interval; the region below the margin is shaded."""
+    """Each registered difference with its interval. The region below the margin of the first one is shaded."""
     points = 100 * results[["difference", "low", "high"]]
     places = np.arange(len(points))[::-1]
     least, most = points["low"].min(), points["high"].max()
@@ -76,10 +83,15 @@ def _forest(axes: Axes, results: pd.DataFrame) -> None:
         colour = COLOURS[0] if str(name).startswith("primary") else QUIET
         reach = [[row["difference"] - row["low"]], [row["high"] - row["difference"]]]
         axes.errorbar([row["difference"]], [place], xerr=reach, fmt="o", color=colour, capsize=3)
-    axes.set_yticks(places, [str(name).removeprefix("primary: ") for name in points.index])
+    axes.text(-100 * MARGIN - 0.5, places[0] - 0.5, "below\nthe margin", color=COLOURS[1], ha="right", va="center")
+    names = [str(name).removeprefix("primary: ").replace("tries", "attempts") for name in points.index]
+    counts = results["problems"]
+    parts = ["" if count == counts.max() else f"\n({count} problems)" for count in counts]
+    axes.set_yticks(places, [name.replace(" - ", " minus ") + part for name, part in zip(names, parts, strict=True)])
+    axes.get_yticklabels()[0].set_fontweight("bold")
     axes.set(xlabel="difference (percentage points)", facecolor=GROUND)
     axes.set_xlim(start, max(most, 0) + 3)
-    axes.set_title("Differences (shaded: below the margin)", loc="left", fontsize=10)
+    axes.set_title("Registered comparisons", loc="left", fontsize=10)
     axes.spines[["top", "right", "left"]].set_visible(False)
 
 

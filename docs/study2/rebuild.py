@@ -14,6 +14,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from hashlib import sha256
 from io import BytesIO
 from pathlib import Path
 
@@ -120,12 +121,13 @@ def files(folder: Path, names: dict[str, str], arena: Path | None) -> Iterator[t
         "Costs at which the secondary comparisons are made": registered.reach_table(frame),
         "Problems that the registered analysis leaves out": registered.left_out_table(frame),
         "Primary comparison and escalation, by dataset": described.dataset_table(frame),
-        "Tries of the 0.5B model, and one answer of the 1.5B model": described.tries_table(frame),
+        "Up to k tries of each model": described.tries_table(frame),
         "Independent draws": described.draw_table(frame),
         "What the gate selects": described.selection_table(frame),
         "Prediction of pass@5 from two draws": described.extrapolation_table(frame),
         "Other configurations": described.other_table(frame),
         "Benchmarks": described.run_table(experiments, frame, names),
+        "Journals": journal_table(folder / "journals", names),
     }
     yield HERE / "results.md", _page("Results", f"{NOTE} {P_NOTE}", shown)
     yield HERE / "answer.svg", pictures.answer(frame, found).encode()
@@ -138,6 +140,12 @@ def files(folder: Path, names: dict[str, str], arena: Path | None) -> Iterator[t
         places = tiers.places(frame, table)
         yield HERE / "tiers.md", _page("Published models", NOTE, {"Number of models": places, "Models": table})
         yield HERE / "tiers.svg", pictures.ladder(table, places).encode()
+
+
+def journal_table(journals: Path, names: dict[str, str]) -> pd.DataFrame:
+    """The hash of each unpacked journal."""
+    rows = [(names[path.stem], path.stem, sha256(path.read_bytes()).hexdigest()) for path in journals.glob("*.jsonl")]
+    return pd.DataFrame(sorted(rows), columns=["benchmark", "id", "SHA-256 of its journal"])
 
 
 def bank_rows(folder: Path, frame: pd.DataFrame) -> pd.DataFrame:

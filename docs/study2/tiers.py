@@ -3,8 +3,7 @@
 eval-arena (crux-eval/eval-arena, commit 1c869f4) publishes for 49 models on HumanEval+ and 59 models on MBPP+ which
 problems one answer of the model solved. koderz does not contain these files: download ``data/humaneval+.jsonl`` and
 ``data/mbpp+.jsonl``, and compress them as ``eval-arena-humaneval+.jsonl.gz`` and ``eval-arena-mbpp+.jsonl.gz``. The
-answers were made with other prompts and scored by all tests of the datasets, while the tests of this study repeat no
-example of a problem's text. So this is a description, not a test.
+answers were made with other prompts, and each comparison is one of many. So this is a description, not a test.
 """
 
 from __future__ import annotations
@@ -63,8 +62,8 @@ def places(frame: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
             continue
         success = reached(part).mean()
         large = part[part["model"] == LARGE].groupby("problem")["solved"].mean().mean()
-        own = {f"0.5B, {k} {'try' if k == 1 else 'tries'}": success[k] for k in range(1, MOST + 1)}
-        for label, share in {**own, "1.5B, 1 try": large}.items():
+        own = {f"0.5B, {k} {'attempt' if k == 1 else 'attempts'}": success[k] for k in range(1, MOST + 1)}
+        for label, share in {**own, "1.5B, 1 attempt": large}.items():
             line = {"dataset": dataset, "configuration": label, "solved (%)": 100 * share}
             lines.append({**line, "models with fewer": int(np.sum(theirs < 100 * share)), "models": len(theirs)})
     return pd.DataFrame(lines)
