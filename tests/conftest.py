@@ -152,7 +152,7 @@ def _index_copied(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatc
 
     @contextmanager
     def copied(path: Path) -> Iterator[DuckDBPyConnection]:
-        shutil.copyfile(_empty_index, path)
+        path.write_bytes(_empty_index.read_bytes())
         with created(path) as con:
             yield con
 
