@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pandas as pd
-from analysis import LARGE, results
+from analysis import LARGE, SMALL, results
 from described import bank, span
 
 BUSY = [datetime(2026, 11, 28, 19, minute, tzinfo=UTC).timestamp() for minute in (37, 40)]
@@ -26,7 +26,8 @@ def sensitivity_table(frame: pd.DataFrame, experiments: pd.DataFrame, journals: 
     ``experiments`` is the exported table from which ``frame`` was made.
     """
     rows = experiments.loc[frame.index]
-    unclear = rows["id"].isin(unclear_draws(journals)) & rows.index.isin(bank(frame).index)
+    compared = rows.index.isin(bank(frame).index) & frame["model"].isin([SMALL, LARGE])
+    unclear = rows["id"].isin(unclear_draws(journals)) & compared
     large = frame["model"] == LARGE
     disturbed = (rows["started_at"] < BUSY[1]) & (rows["finished_at"] > BUSY[0])
     readings = [
