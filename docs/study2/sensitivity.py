@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 from analysis import LARGE, SMALL, results
@@ -59,16 +60,16 @@ def unclear_draws(journals: Path) -> set[str]:
         for line in path.read_text().splitlines():
             if '"kind":"candidate_scored"' in line[:200]:
                 record = json.loads(line)
-                gate, rest = record["event"]["gate"], record["event"]["held_out"]
-                if (
-                    gate
-                    and rest
-                    and set(gate["marks"]) != {"P"}
-                    and set(rest["marks"]) == set("-P")
-                    and not rest["error"]
-                ):
+                if _is_unclear(record["event"]["gate"], record["event"]["held_out"]):
                     found.add(record["experiment"])
     return found
+
+
+def _is_unclear(gate: dict[str, Any] | None, rest: dict[str, Any] | None) -> bool:  # Any: JSON
+    """Whether a gate test failed, and all other tests passed or were skipped. ``P``: passed; ``-``: not run."""
+    if not gate or not rest or rest["error"]:
+        return False
+    return set(gate["marks"]) != {"P"} and set(rest["marks"]) == {"P", "-"}
 
 
 def _solved(frame: pd.DataFrame, chosen: pd.Series) -> pd.DataFrame:

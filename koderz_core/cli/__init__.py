@@ -203,7 +203,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
         _print_error(error)
         _drop_unwritten()
         code = error.exit_code
-    except BrokenPipeError:  # the reader has ended (`| head`), so there is no one to report to
+    except BrokenPipeError:  # the program that read the output has ended, as `head` does: no message can reach it
         _drop_unwritten()
         code = 0
     except OSError as error:

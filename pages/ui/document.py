@@ -39,7 +39,7 @@ register_url_convertor("address", _Address())
 
 
 def routes() -> list[Route]:
-    """The addresses of all pages, and those without a page, at which Home is shown."""
+    """The addresses of all pages, and unknown addresses, which show Home."""
     return [Route("/", send), Route("/{name:address}", send)]
 
 

@@ -94,7 +94,7 @@ class Recorder:
 
 
 def seconds_of(stated: object) -> float:
-    """The time that a hostile process states; 0.0 if it is no possible time. No verdict depends on it."""
+    """The time that a hostile process states; 0.0 if this time is impossible. No verdict depends on it."""
     return float(stated) if isinstance(stated, int | float) and 0 <= stated < _MOST_SECONDS else 0.0
 
 
