@@ -130,7 +130,10 @@ def test_a_senseless_count_of_tokens_is_none(server: Server, senseless: object) 
     [
         ({"content": "half an ans"}, "length", "half an ans", "length"),
         ({"content": None}, "length", "", "length"),
+        ({"content": "half an ans"}, "model_length", "half an ans", "length"),
         ({"content": "no"}, "content_filter", "no", "refused"),
+        ({}, "content_filter: RECITATION", "", "refused"),
+        ({"content": "no"}, "sensitive", "no", "refused"),
         ({"content": None, "refusal": "I will not."}, "stop", "I will not.", "refused"),
         ({"content": None}, "stop", "", "empty"),
         ({"content": " \n"}, "stop", " \n", "empty"),
