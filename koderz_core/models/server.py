@@ -135,7 +135,7 @@ class Server:
         ``error``: the client's error for that answer, whose headers may say when to retry.
         """
         if status < 300:  # an error during an answer that had started well
-            return self.broke_off()
+            return self.failed(getattr(error, "body", None) or str(error))
         plain = isinstance(word, str) and re.fullmatch(r"[a-z][a-z_]{2,40}", word)
         answered = f"{self._who} answered {status}{f' ({word})' if plain else ''}."
         text = str(getattr(error, "body", None) or error)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import socket
 import ssl
@@ -138,9 +139,19 @@ def test_too_many_tokens_a_minute_are_no_matter_of_the_context(server: Server, w
     assert (type(error), error.retryable) == (ModelError, True)
 
 
-def test_a_refusal_in_the_middle_of_a_stream_is_told_apart_as_well(server: Server) -> None:
-    event = 'data: {"error": {"message": "Model is loaded with context length of only 4096 tokens"}}\n\n'
-    assert type(failure(server, sends(200, event, "text/event-stream"), OPENAI, print)) is ContextError
+@pytest.mark.parametrize(
+    ("name", "prefix", "error"),
+    [
+        (OPENAI, "data: ", {"message": "Model is loaded with context length of only 4096 tokens"}),
+        (QWEN, "", "the input length exceeds the context length"),
+        (CLAUDE, "event: error\ndata: ", {"message": "prompt is too long: 9 tokens > 8 maximum"}),
+    ],
+)
+def test_a_refusal_in_the_middle_of_a_stream_is_told_apart_as_well(
+    server: Server, name: str, prefix: str, error: object
+) -> None:
+    event = f"{prefix}{json.dumps({'error': error})}\n\n"
+    assert type(failure(server, sends(200, event, "text/event-stream"), name, print)) is ContextError
 
 
 def test_a_prompt_that_ollamas_context_cannot_hold_names_the_option(server: Server) -> None:
