@@ -104,6 +104,10 @@ THINKS = Sampling(None, None, 1000 + 25_000, 7)
         ("openai/anthropic/claude-sonnet-5.5", Sampling(0.8, 0.95, 1000, 7)),
         ("openai/openai/gpt-4o", Sampling(0.8, 0.95, 1000, 7)),
         ("openai/Qwen/Qwen3-8B", Sampling(0.8, 0.95, 1000 + 4096, 7)),
+        ("openai/deepseek-reasoner", Sampling(0.8, 0.95, 1000 + 4096, 7)),
+        ("openai/allenai/olmo-3-32b-think", Sampling(0.8, 0.95, 1000 + 4096, 7)),
+        ("openai/zai-glm-4.7", Sampling(0.8, 0.95, 1000 + 4096, 7)),
+        ("openai/a-model-non-thinking", Sampling(0.8, 0.95, 1000, 7)),
     ],
 )
 def test_behind_a_router_a_model_has_the_same_room_for_its_thoughts(model: str, sent: Sampling) -> None:
