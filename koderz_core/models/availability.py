@@ -240,14 +240,15 @@ def listing(at: ModelList, settings: Settings, seconds: float) -> Listing:
         content = _get(at, shown, seconds)
         if isinstance(content, Listing):
             return content
-        reply = msgspec.json.decode(content, type=_Reply)
+        reply = msgspec.json.decode(content, type=_Reply | tuple[_Served, ...])
     except OfflineError:
         return Listing(fault="KODERZ_OFFLINE is set", cure="Unset KODERZ_OFFLINE", absent=True)
     except ConfigError as error:  # of a proxy
         return Listing(fault=str(error).rstrip("."))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return Listing(fault=f"{shown} does not answer with a list of models")
-    served = {model.name or model.id: model for model in (*reply.models, *reply.data) if model.for_chat}
+    models = (*reply.models, *reply.data) if isinstance(reply, _Reply) else reply
+    served = {model.called: model for model in models if model.for_chat}
     names, redaction = tuple(served), settings.redaction()  # some servers list every model twice
     sound = tuple(name for name in names if redaction.text(name) == name)
     if names and not sound:
@@ -261,23 +262,28 @@ def listing(at: ModelList, settings: Settings, seconds: float) -> Listing:
 
 @dataclass(frozen=True, slots=True)
 class _Served:
-    """A model in a server's list: ``name`` in Ollama's form, ``id`` in OpenAI's and Anthropic's."""
+    """A model in a server's list: only ``name`` in Ollama's form. In others ``id``, and ``name`` is for people."""
 
-    name: str = ""
-    id: str = ""
-    remote_host: str = ""  # Ollama: the model runs in its cloud, so it is neither local nor free
+    name: str | None = None
+    id: str | None = None
+    remote_host: str | None = None  # Ollama: the model runs in its cloud, so it is neither local nor free
     max_model_len: object = None  # vLLM: the tokens of its context
 
     @property
+    def called(self) -> str:
+        """What requests call it; "" if the list does not say it."""
+        return self.id or self.name or ""
+
+    @property
     def for_chat(self) -> bool:
-        name = (self.name or self.id).lower()
+        name = self.called.lower()
         return bool(name) and not self.remote_host and not any(word in name for word in NOT_FOR_CHAT)
 
 
 @dataclass(frozen=True, slots=True)
 class _Reply:
     models: tuple[_Served, ...] = ()  # Ollama's form
-    data: tuple[_Served, ...] = ()  # OpenAI's form, and Anthropic's
+    data: tuple[_Served, ...] = ()  # OpenAI's form, and Anthropic's; some servers send only this list
 
 
 def _get(at: ModelList, shown: str, seconds: float) -> bytes | Listing:
