@@ -40,7 +40,7 @@ def survey(settings: Settings) -> list[Availability]:
 def lacking(models: Iterable[str], surveyed: Iterable[Availability]) -> list[Availability]:
     """The ``models`` (ids) that cannot answer now, with reason and cure, according to ``survey``.
 
-    A paid provider may have models that koderz does not list. They lack what all its models lack.
+    A paid provider may have models that koderz does not list. They lack what all its models lack, but not a list.
     """
     rows = {row.id.removesuffix(":latest"): row for row in surveyed}
     wanted = (rows.get(model.removesuffix(":latest")) or _unlisted(model, rows.values()) for model in models)
@@ -86,9 +86,9 @@ def _unlisted(model: str, surveyed: Iterable[Availability]) -> Availability:
     provider, _, rest = model.partition("/")
     known = PROVIDERS[provider]
     alike = [row for row in surveyed if row.id.startswith(f"{provider}/")]
-    absent = [row for row in alike if not row.ready]
+    absent = [row for row in alike if not (row.ready or (row.unread and known.home))]
     if absent or known.home or known.away(rest):
-        return replace(next(iter(absent or alike)), id=model)
+        return replace(next(iter(absent or alike)), id=model, ready=not absent)
     return Availability(model, "local", False, f"{provider} does not list this model", known.advice.fetch)
 
 
@@ -146,7 +146,8 @@ def _served(provider: str, listed: Listing, settings: Settings) -> Iterator[Avai
     if not listed.names:
         card = resolve(f"{provider}/*", settings)
         reason = listed.fault or "the server lists no chat model"
-        yield Availability(card.id, card.tier, False, reason, _cure(listed, advice) if listed.fault else advice.fetch)
+        cure, unread = (_cure(listed, advice), not listed.absent) if listed.fault else (advice.fetch, False)
+        yield Availability(card.id, card.tier, False, reason, cure, unread)
 
 
 def _cure(listed: Listing, advice: Advice) -> str:

@@ -234,6 +234,13 @@ def test_a_paid_model_that_was_not_offered_may_still_be_asked() -> None:
     assert lacking(["openai/gpt-of-tomorrow"], [PAID]) == []
 
 
+def test_a_model_of_a_router_whose_list_cannot_be_read_may_still_be_asked(absent: dict[str, Any]) -> None:
+    with serving({}) as router:
+        surveyed = survey(load_settings(**absent, openai_base_url=f"{router}/v1", openai_api_key="sk-test"))
+    assert not next(row for row in surveyed if row.id == "openai/*").ready
+    assert lacking(["openai/sonar"], surveyed) == []
+
+
 def test_ollama_lists_a_model_without_tag_as_the_latest() -> None:
     listed = Availability("ollama/llama3.2:latest", "local", True, "served now", "")
     assert lacking(["ollama/llama3.2", "ollama/llama3.2:latest"], [listed]) == []
