@@ -34,11 +34,14 @@ LATER = "This may be temporary. If the error persists, check the server's log."
 NO_CREDIT = frozenset({"insufficient_quota", "billing_not_active", "billing_hard_limit_reached"})
 """OpenAI's words, with status 429, for errors that waiting does not cure."""
 _TOO_LONG = re.compile(
-    r"context_length_exceeded|exceed_context_size|exceeds? [\w ]{0,40}context (length|size|window|limit)"
-    r"|maximum context length|longer than the maximum model length|prompt is too long|context length of only",
+    r"context_length_exceeded|exceed_context_size|exceed(s|ed)? [\w ]{0,40}context (length|size|window|limit)"
+    r"|maximum (context|prompt) length|(longer|greater) than the (maximum model|(model's )?context) length"
+    r"|prompt (is )?too long|context length (of|is) only|input token count.{0,40} exceeds|exceeded model token limit"
+    r"|context window exceeds",
     re.IGNORECASE,
 )
-"""How servers say that a prompt does not fit the context: OpenAI, llama.cpp, Ollama; vLLM; Anthropic; LM Studio."""
+"""How servers say that a prompt does not fit the context: OpenAI, llama.cpp, Ollama; vLLM, xAI; SGLang, LM Studio;
+Anthropic; vLLM, Google; Moonshot; MiniMax."""
 _TOO_MANY = 429
 _HEAD = 2_000  # characters of an error's text; later ones may quote the prompt
 LONGEST_SECONDS = 300.0

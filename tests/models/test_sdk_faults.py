@@ -112,6 +112,13 @@ REFUSALS = [
     (OPENAI, 400, {"error": {"type": "exceed_context_size_error", "message": "Too long."}}),
     (OPENAI, 500, {"error": {"message": "the request exceeds the available context size. try increasing it"}}),
     (OPENAI, 400, {"error": "The model is loaded with context length of only 4096 tokens, which is not enough."}),
+    (OPENAI, 400, {"error": {"message": "However, the model's context length is only 8192 tokens, resulting in ..."}}),
+    (OPENAI, 400, {"error": "The number of tokens to keep ... is greater than the context length."}),
+    (OPENAI, 400, {"message": "The input (9000 tokens) is longer than the model's context length (8192 tokens)."}),
+    (OPENAI, 400, [{"error": {"message": "The input token count (9) exceeds the maximum number of tokens allowed"}}]),
+    (OPENAI, 400, {"error": "This model's maximum prompt length is 131072 but the request contains 537812 tokens."}),
+    (OPENAI, 400, {"error": {"message": "Your request exceeded model token limit: 8192"}}),
+    (QWEN, 400, {"error": "prompt too long; exceeded max context length by 12 tokens"}),
     (CLAUDE, 400, {"error": {"type": "invalid_request_error", "message": "prompt is too long: 9 tokens > 8 maximum"}}),
     (CLAUDE, 400, {"error": {"message": "input length and `max_tokens` exceed context limit: 9 + 6 > 8"}}),
     (QWEN, 400, {"error": "the input length exceeds the context length"}),
@@ -126,7 +133,7 @@ REFUSALS = [
 @pytest.mark.parametrize(("name", "status", "body"), REFUSALS)
 @pytest.mark.parametrize("streamed", [False, True])
 def test_a_prompt_that_the_context_cannot_hold_is_told_from_other_refusals(
-    server: Server, name: str, status: int, body: dict[str, object], streamed: bool
+    server: Server, name: str, status: int, body: object, streamed: bool
 ) -> None:
     error = failure(server, sends(status, body), name, print if streamed else None)
     assert (type(error), error.retryable, error.status) == (ContextError, False, status)
