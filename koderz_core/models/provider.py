@@ -20,6 +20,8 @@ NO_KEY = "local-servers-ask-for-none"
 """Sent if no key is set: the official clients require a key, and would otherwise look for one in the environment."""
 SEEDLESS = ("api.mistral.ai", "generativelanguage.googleapis.com")
 """Servers that refuse every request with the field ``seed``."""
+AZURE = ("openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com")
+"""Microsoft's servers, which accept the limit of an answer only under the publisher's own name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +205,9 @@ class Provider:
         row = row_of(self.rows, name.rpartition("/")[2] if away else name)  # routers prepend the publisher's name
         if self.context_set:
             row = replace(row, context_tokens=settings.num_ctx)
-        if away:  # only the publisher itself knows its own name of the limit
+        if away:  # most other servers do not know the publisher's own name of the limit
             seedless = any(is_at(url, host) for url in self.urls(settings) for host in SEEDLESS)
-            row = replace(row, max_tokens_parameter="max_tokens", seed=row.seed and not seedless)
+            own_name = all(any(is_at(url, host) for host in AZURE) for url in self.urls(settings))
+            limit = row.max_tokens_parameter if own_name else "max_tokens"
+            row = replace(row, max_tokens_parameter=limit, seed=row.seed and not seedless)
         return with_stated(row, card_id, settings)

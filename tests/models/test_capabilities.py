@@ -85,6 +85,12 @@ def test_behind_another_address_the_limit_has_the_name_that_everybody_knows() ->
     assert capabilities_of("openai/gpt-6-luna", proxy).max_tokens_parameter == "max_tokens"
 
 
+def test_azure_knows_the_limit_only_by_its_publishers_own_name() -> None:
+    azure = load_settings(openai_base_url="https://mine.openai.azure.com/openai/v1")
+    assert capabilities_of("openai/gpt-6-luna", azure).max_tokens_parameter == "max_completion_tokens"
+    assert capabilities_of("openai/llama-3.3-70b", azure).max_tokens_parameter == "max_tokens"
+
+
 ROUTER = "https://router.example/v1"
 THINKS = Sampling(None, None, 1000 + 25_000, 7)
 
