@@ -18,6 +18,10 @@ from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request, Usage
 from koderz_core.settings_fields import SecretStr
 
+MISTRAL = "api.mistral.ai"
+"""Its server streams the usage unasked, and refuses every request with the field ``stream_options``."""
+_WITH_USAGE = {"stream_options": {"include_usage": True}}
+
 
 class OpenAICompatibleModel:
     """A model behind an OpenAI-compatible base URL. Raises ModelError if that is the publisher's and no key is set."""
@@ -40,6 +44,7 @@ class OpenAICompatibleModel:
         self._sdk, self._web, self._stream = openai, httpx2, openai.Stream[object]
         self._server = Server(card, provider, redact(base_url), settings, known)
         at_home, is_openai = is_at(base_url, provider.home), card.provider == "openai"
+        self._streamed: dict[str, object] = {"stream": True, **({} if is_at(base_url, MISTRAL) else _WITH_USAGE)}
         self._service_tier = settings.openai_service_tier if is_openai and at_home else None
         key = api_key.get_secret_value() if api_key else NO_KEY
         web = connection(httpx2, base_url, *times(settings))
@@ -101,7 +106,7 @@ class OpenAICompatibleModel:
         }
 
     def _chunks(self, arguments: dict[str, Any]) -> Generator[object, None, None]:
-        body = {**arguments, "stream": True, "stream_options": {"include_usage": True}}
+        body = {**arguments, **self._streamed}
         with (
             self._server.faults(self._sdk),
             self._client.post(self._url, cast_to=object, body=body, stream=True, stream_cls=self._stream) as stream,

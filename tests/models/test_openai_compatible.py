@@ -8,6 +8,7 @@ from chat_server import PROMPT, REQUEST, SECRET, USAGE, Server, ask, says, sends
 
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError
+from koderz_core.models import openai_compatible
 from koderz_core.models.answer import Call
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.openai_compatible import OpenAICompatibleModel
@@ -108,6 +109,15 @@ def test_a_streamed_answer_comes_in_pieces_with_usage(server: Server) -> None:
     assert server.bodies[0]["stream_options"] == {"include_usage": True}
     assert completion.first_token_seconds is not None
     assert completion.first_token_seconds <= completion.seconds
+
+
+def test_a_server_that_refuses_to_be_asked_for_usage_is_not_asked(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openai_compatible, "MISTRAL", "127.0.0.1")
+    assert ask(server, streams({"content": "hello"}), print).usage == Usage(11, 5, 4, 2)
+    assert server.bodies[0]["stream"] is True
+    assert "stream_options" not in server.bodies[0]
 
 
 def test_usage_that_was_not_reported_is_unknown(server: Server) -> None:
