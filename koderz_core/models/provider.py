@@ -203,7 +203,7 @@ class Provider:
         """
         name, away = card_id.partition("/")[2], self.home and not self.at_home(settings)
         row = row_of(self.rows, name.rpartition("/")[2] if away else name)  # routers prepend the publisher's name
-        if self.context_set:
+        if self.context_set and not self.away(name):  # models in its publisher's cloud ignore the setting
             row = replace(row, context_tokens=settings.num_ctx)
         if away:  # most other servers do not know the publisher's own name of the limit
             seedless = any(is_at(url, host) for url in self.urls(settings) for host in SEEDLESS)

@@ -77,6 +77,7 @@ def test_the_context_of_a_model_that_koderz_loads_is_that_of_the_settings() -> N
     assert capabilities_of("ollama/a:1b", settings).context_tokens == 1234
     assert capabilities_of("embedded/smollm2-135m", settings).context_tokens == 1234
     assert capabilities_of("vllm/a", settings).context_tokens is None
+    assert capabilities_of("ollama/a:1b-cloud", settings).context_tokens is None
 
 
 def test_behind_another_address_the_limit_has_the_name_that_everybody_knows() -> None:
