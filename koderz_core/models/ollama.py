@@ -128,7 +128,7 @@ class OllamaModel:
             raise self._server.unreachable(error) from None
         except ollama.ResponseError as error:
             raise self._server.status(error.status_code, error=error) from None
-        except (TypeError, AttributeError, ValueError):  # the SDK builds its records from unchecked data
+        except (TypeError, AttributeError, ValueError, RecursionError):  # the SDK builds records from unchecked data
             raise self._senseless(streamed=streamed) from None
 
     def _senseless(self, *, streamed: bool) -> ModelError:

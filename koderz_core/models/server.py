@@ -118,7 +118,7 @@ class Server:
             raise self.status(error.status_code, word, error) from None
         except sdk.APIError as error:
             raise self.failed(error.body) from None
-        except (JSONDecodeError, UnicodeDecodeError):
+        except (JSONDecodeError, UnicodeDecodeError, RecursionError):
             raise self.broke_off() from None
 
     def failed(self, account: object) -> ModelError:

@@ -140,6 +140,11 @@ def test_a_prompt_that_the_context_cannot_hold_is_told_from_other_refusals(
     assert "use a strategy with shorter prompts, or check" in str(error)
 
 
+@pytest.mark.parametrize("name", [OPENAI, CLAUDE, QWEN])
+def test_json_that_is_nested_too_deep_is_a_fault_of_the_server(server: Server, name: str) -> None:
+    assert failure(server, sends(200, "[" * 100_000), name).retryable
+
+
 @pytest.mark.parametrize("words", ["Request too large: context length of 9 tokens per minute", "You are too loud"])
 def test_too_many_tokens_a_minute_are_no_matter_of_the_context(server: Server, words: str) -> None:
     error = failure(server, sends(429, {"error": {"message": words}}), OPENAI)
