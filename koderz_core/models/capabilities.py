@@ -83,7 +83,7 @@ MILLION = 1_000_000
 THINKERS = (
     r"(?:.*/)?(zai-|nvidia-)?(gpt-oss|qwen-?3(?!\d*b|-coder|-?next-80b-a3b-instruct|.*instruct)|qwq"
     r"|deepseek-(r1|v3[.p][1-9]|v4)|magistral|glm-(4[.p][5-9]|5)|nemotron-3|kimi-k[23]|minimax-m\d).*"
-    r"|(?!.*non?-?(reason|think)).*(reason(er|ing)|think).*"
+    r"|(?:.*/)?(?!.*(?<![a-z])non?[-_]?(reason|think))[^/]*(reason(er|ing)|think)[^/]*"
 )
 
 GPT_OSS = r"(?:.*/)?gpt-oss.*"

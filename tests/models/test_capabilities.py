@@ -36,6 +36,7 @@ def test_every_provider_has_its_rows_and_every_model_offered_one_of_them(setting
         ("ollama/qwen3-coder:30b", Sampling(0.8, 0.95, 1000, 7)),
         ("ollama/gpt-oss:20b", Sampling(0.8, 0.95, 4096, 7)),  # its thoughts leave half of the context to the prompt
         ("vllm/Qwen/Qwen3-8B", Sampling(0.8, 0.95, 1000 + 4096, 7)),
+        ("vllm/thinkingmachines/a-model", Sampling(0.8, 0.95, 1000, 7)),
         ("embedded/qwen2.5-coder-0.5b", Sampling(0.8, 0.95, 1000, 7)),
     ],
 )
@@ -114,7 +115,10 @@ THINKS = Sampling(None, None, 1000 + 25_000, 7)
         ("openai/deepseek-reasoner", Sampling(0.8, 0.95, 1000 + 4096, 7)),
         ("openai/allenai/olmo-3-32b-think", Sampling(0.8, 0.95, 1000 + 4096, 7)),
         ("openai/zai-glm-4.7", Sampling(0.8, 0.95, 1000 + 4096, 7)),
+        ("openai/nvidia/nemotron-nano-reasoning", Sampling(0.8, 0.95, 1000 + 4096, 7)),
         ("openai/a-model-non-thinking", Sampling(0.8, 0.95, 1000, 7)),
+        ("openai/a-model_no_think", Sampling(0.8, 0.95, 1000, 7)),
+        ("openai/qwen-32b", Sampling(0.8, 0.95, 1000, 7)),
     ],
 )
 def test_behind_a_router_a_model_has_the_same_room_for_its_thoughts(model: str, sent: Sampling) -> None:
