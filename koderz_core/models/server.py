@@ -37,7 +37,7 @@ _TOO_LONG = re.compile(
     r"context_length_exceeded|exceed_context_size|exceed(s|ed)? [\w ]{0,40}context (length|size|window|limit)"
     r"|maximum (context|prompt) length|(longer|greater) than the (maximum model|(model's )?context) length"
     r"|prompt (is )?too long|context length (of|is) only|input token count.{0,40} exceeds|exceeded model token limit"
-    r"|context window exceeds",
+    r"|context window exceeds limit",
     re.IGNORECASE,
 )
 """How servers say that a prompt does not fit the context: OpenAI, llama.cpp, Ollama; vLLM, xAI; SGLang, LM Studio;

@@ -118,6 +118,7 @@ REFUSALS = [
     (OPENAI, 400, [{"error": {"message": "The input token count (9) exceeds the maximum number of tokens allowed"}}]),
     (OPENAI, 400, {"error": "This model's maximum prompt length is 131072 but the request contains 537812 tokens."}),
     (OPENAI, 400, {"error": {"message": "Your request exceeded model token limit: 8192"}}),
+    (OPENAI, 400, {"error": {"message": "invalid params, context window exceeds limit (2013)"}}),
     (QWEN, 400, {"error": "prompt too long; exceeded max context length by 12 tokens"}),
     (CLAUDE, 400, {"error": {"type": "invalid_request_error", "message": "prompt is too long: 9 tokens > 8 maximum"}}),
     (CLAUDE, 400, {"error": {"message": "input length and `max_tokens` exceed context limit: 9 + 6 > 8"}}),
