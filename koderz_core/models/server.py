@@ -197,7 +197,7 @@ class Server:
 
     def _cure(self, status: int) -> str:
         key = self.advice.key.replace("MODEL", self.card.name)
-        suspects = f"check the name of the model, {self.advice.context}, {self.advice.variable}"
+        suspects = f"check the name of the model, {self._context}, {self.advice.variable}"
         parameters = f"the parameters that koderz sends (`koderz models show {self.card.id}`; models.toml changes them)"
         refused = f"The server does not accept the request: {suspects}, and {parameters}."
         cures = {
@@ -221,8 +221,13 @@ class Server:
 
     @property
     def _too_long(self) -> str:
-        cure = f"use a strategy with shorter prompts, or check {self.advice.context}."
+        cure = f"use a strategy with shorter prompts, or check {self._context}."
         return f"The prompt does not fit into the context: {cure}"
+
+    @property
+    def _context(self) -> str:
+        """What may be too small for the prompt; no setting changes it in the publisher's cloud."""
+        return Advice().context if self.provider.away(self.card.name) else self.advice.context
 
     @property
     def _who(self) -> str:

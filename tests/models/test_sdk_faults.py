@@ -167,10 +167,12 @@ def test_a_refusal_in_the_middle_of_a_stream_is_told_apart_as_well(
     assert type(failure(server, sends(200, event, "text/event-stream"), name, print)) is ContextError
 
 
-def test_a_prompt_that_ollamas_context_cannot_hold_names_the_option(server: Server) -> None:
+def test_a_prompt_that_ollamas_context_cannot_hold_names_the_option_if_it_helps(server: Server) -> None:
     error = failure(server, sends(400, {"error": "the input length exceeds the context length"}), QWEN)
     assert "The prompt does not fit into the context" in str(error)
     assert "check --num-ctx (the size of the context)" in str(error)
+    error = failure(server, sends(400, {"error": "prompt too long"}), "ollama/gpt-oss:120b-cloud")
+    assert "check the context length of the model." in str(error)
 
 
 def test_an_unknown_claude_is_answered_with_those_like_it() -> None:
