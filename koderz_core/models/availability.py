@@ -40,7 +40,8 @@ def survey(settings: Settings) -> list[Availability]:
 def lacking(models: Iterable[str], surveyed: Iterable[Availability]) -> list[Availability]:
     """The ``models`` (ids) that cannot answer now, with reason and cure, according to ``survey``.
 
-    A paid provider may have models that koderz does not list. They lack what all its models lack, but not a list.
+    A paid provider may have models that koderz does not list. They lack what all its models lack.
+    A list that could not be read does not prevent a call.
     """
     rows = {row.id.removesuffix(":latest"): row for row in surveyed}
     wanted = (rows.get(model.removesuffix(":latest")) or _unlisted(model, rows.values()) for model in models)

@@ -39,7 +39,7 @@ class Availability:
     """Whether a model can answer now. An ``id`` that ends in ``/*`` means the whole provider.
 
     ``reason`` explains why or why not; ``cure`` is what the user can do about it, "" if the model is ready.
-    ``unread``: its server answers, but its list could not be read, which is no obstacle to a call.
+    ``unread``: the list of its server could not be read, although calls may work.
     """
 
     id: str

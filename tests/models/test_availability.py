@@ -236,9 +236,11 @@ def test_a_paid_model_that_was_not_offered_may_still_be_asked() -> None:
 
 def test_a_model_of_a_router_whose_list_cannot_be_read_may_still_be_asked(absent: dict[str, Any]) -> None:
     with serving({}) as router:
-        surveyed = survey(load_settings(**absent, openai_base_url=f"{router}/v1", openai_api_key="sk-test"))
+        settings = load_settings(**absent, openai_base_url=f"{router}/v1", openai_api_key="sk-test")
+        surveyed = survey(settings)
     assert not next(row for row in surveyed if row.id == "openai/*").ready
     assert lacking(["openai/sonar"], surveyed) == []
+    assert lacking(["openai/sonar"], survey(settings))  # now that no server answers
 
 
 def test_ollama_lists_a_model_without_tag_as_the_latest() -> None:
