@@ -11,15 +11,25 @@ from msgspec import UNSET
 from koderz_core.config import Settings
 from koderz_core.models.answer import Answer, Call, count_of, member, text_of, tier_of
 from koderz_core.models.connection import connection, is_at, redact, times, without_environment
-from koderz_core.models.provider import NO_KEY, Advice, Key, Lack, ModelCard, ModelList, Programs, Provider, bearer
+from koderz_core.models.provider import (
+    MISTRAL,
+    NO_KEY,
+    Advice,
+    Key,
+    Lack,
+    ModelCard,
+    ModelList,
+    Programs,
+    Provider,
+    bearer,
+)
 from koderz_core.models.server import Server
 from koderz_core.models.server_memory import LMStudioMemory
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request, Usage
 from koderz_core.settings_fields import SecretStr
 
-MISTRAL = "api.mistral.ai"
-"""Its server streams the usage unasked, and refuses every request with the field ``stream_options``."""
+# Mistral's server streams the usage without this field, and refuses every request with it.
 _WITH_USAGE = {"stream_options": {"include_usage": True}}
 
 

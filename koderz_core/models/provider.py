@@ -18,7 +18,8 @@ Programs = Callable[[], Mapping[str, str]]
 """Returns a correct program for each problem, by the problem's text in prompts. Only scripted models call it."""
 NO_KEY = "local-servers-ask-for-none"
 """Sent if no key is set: the official clients require a key, and would otherwise look for one in the environment."""
-SEEDLESS = ("api.mistral.ai", "generativelanguage.googleapis.com")
+MISTRAL = "api.mistral.ai"
+SEEDLESS = (MISTRAL, "generativelanguage.googleapis.com")
 """Servers that refuse every request with the field ``seed``."""
 AZURE = ("openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com")
 """Microsoft's servers, which accept the limit of an answer only under the publisher's own name."""
