@@ -118,8 +118,8 @@ def _take(answer: Answer, event: object) -> str:
     piece = text_of(part, "text")
     answer.take(piece, text_of(part, "thinking"))
     answer.reason = text_of(part, "stop_reason") or answer.reason
-    if begun := getattr(event, "message", None):
-        answer.usage = replace(_usage(getattr(begun, "usage", None), answer.usage), output_tokens=None)  # so far: 1
+    if start := getattr(event, "message", None):  # it counts one token of output or none, because no text has arrived
+        answer.usage = replace(_usage(getattr(start, "usage", None), answer.usage), output_tokens=None)
     answer.usage = _usage(getattr(event, "usage", None), answer.usage)
     return piece
 
