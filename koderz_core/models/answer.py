@@ -15,11 +15,12 @@ MOST_TOKENS = 1 << 31
 """No context is this long, so a higher count of tokens is a mistake of the server."""
 MOST_LETTERS = 40
 """The maximum length of a provider's word for how it processed a request."""
-CUT_OFF = frozenset({"length", "max_tokens", "model_context_window_exceeded"})
-REFUSED = frozenset({"content_filter", "refusal"})
+CUT_OFF = frozenset({"length", "max_tokens", "model_length", "model_context_window_exceeded"})
+REFUSED = frozenset({"content_filter", "refusal", "sensitive"})
 TURN_OVER = "koderz: the turn is over"
 """The reason of an answer that the time limit of its turn ended. No server sends this word."""
-FAILED = frozenset({"error", "abort", "aborted", "cancelled", "canceled", "failed", "timeout"})
+_OVERLOADED = ("insufficient_system_resource", "network_error")  # words of DeepSeek's and Zhipu's servers
+FAILED = frozenset({"error", "abort", "aborted", "cancelled", "canceled", "failed", "timeout", *_OVERLOADED})
 """The server gave up, which is not a failure of the model."""
 
 
@@ -55,7 +56,7 @@ class Answer:
     @property
     def failed(self) -> bool:
         """Whether the server gave up before the end."""
-        return (self.reason or "").lower() in FAILED
+        return self._word in FAILED
 
     @contextmanager
     def in_time(self) -> Iterator[None]:
@@ -97,11 +98,16 @@ class Answer:
     def _finish(self) -> Finish:
         if self.reason == TURN_OVER:
             return "timeout"
-        if self.refused or self.reason in REFUSED:
+        if self.refused or self._word in REFUSED:
             return "refused"
-        if self.reason in CUT_OFF:
+        if self._word in CUT_OFF:
             return "length"
         return "stop" if any(piece.strip() for piece in self.pieces) else "empty"
+
+    @property
+    def _word(self) -> str:
+        """The reason without the details that Google's server adds, as in ``content_filter: RECITATION``."""
+        return (self.reason or "").partition(":")[0].lower()
 
 
 Send = Callable[[Call, Answer, OnText | None], None]

@@ -118,8 +118,9 @@ def _take(answer: Answer, event: object) -> str:
     piece = text_of(part, "text")
     answer.take(piece, text_of(part, "thinking"))
     answer.reason = text_of(part, "stop_reason") or answer.reason
-    for part in (getattr(event, "message", None), event):
-        answer.usage = _usage(getattr(part, "usage", None), answer.usage)
+    if start := getattr(event, "message", None):  # it counts one token of output or none, because no text has arrived
+        answer.usage = replace(_usage(getattr(start, "usage", None), answer.usage), output_tokens=None)
+    answer.usage = _usage(getattr(event, "usage", None), answer.usage)
     return piece
 
 
@@ -137,11 +138,14 @@ def _usage(reported: object, so_far: Usage) -> Usage:
 
 
 def _with_cached(usage: Usage) -> Usage:
-    """Anthropic counts cached input apart from the other input; here it is a part of it."""
+    """Anthropic counts cached input apart from the other input; here it is a part of it.
+
+    Some servers report 0 if they do not know the count; no prompt is empty.
+    """
     if usage.input_tokens is None:
         return usage
     cached = (usage.cache_read_tokens or 0) + (usage.cache_write_tokens or 0)
-    return replace(usage, input_tokens=usage.input_tokens + cached)
+    return replace(usage, input_tokens=usage.input_tokens + cached or None)
 
 
 def _lists(settings: Settings) -> ModelList | None:

@@ -41,6 +41,7 @@ def lacking(models: Iterable[str], surveyed: Iterable[Availability]) -> list[Ava
     """The ``models`` (ids) that cannot answer now, with reason and cure, according to ``survey``.
 
     A paid provider may have models that koderz does not list. They lack what all its models lack.
+    A list that could not be read does not prevent a call.
     """
     rows = {row.id.removesuffix(":latest"): row for row in surveyed}
     wanted = (rows.get(model.removesuffix(":latest")) or _unlisted(model, rows.values()) for model in models)
@@ -86,9 +87,9 @@ def _unlisted(model: str, surveyed: Iterable[Availability]) -> Availability:
     provider, _, rest = model.partition("/")
     known = PROVIDERS[provider]
     alike = [row for row in surveyed if row.id.startswith(f"{provider}/")]
-    absent = [row for row in alike if not row.ready]
+    absent = [row for row in alike if not (row.ready or (row.unread and known.home))]
     if absent or known.home or known.away(rest):
-        return replace(next(iter(absent or alike)), id=model)
+        return replace(next(iter(absent or alike)), id=model, ready=not absent)
     return Availability(model, "local", False, f"{provider} does not list this model", known.advice.fetch)
 
 
@@ -146,7 +147,8 @@ def _served(provider: str, listed: Listing, settings: Settings) -> Iterator[Avai
     if not listed.names:
         card = resolve(f"{provider}/*", settings)
         reason = listed.fault or "the server lists no chat model"
-        yield Availability(card.id, card.tier, False, reason, _cure(listed, advice) if listed.fault else advice.fetch)
+        cure, unread = (_cure(listed, advice), not listed.absent) if listed.fault else (advice.fetch, False)
+        yield Availability(card.id, card.tier, False, reason, cure, unread)
 
 
 def _cure(listed: Listing, advice: Advice) -> str:
@@ -240,14 +242,15 @@ def listing(at: ModelList, settings: Settings, seconds: float) -> Listing:
         content = _get(at, shown, seconds)
         if isinstance(content, Listing):
             return content
-        reply = msgspec.json.decode(content, type=_Reply)
+        reply = msgspec.json.decode(content, type=_Reply | tuple[_Served, ...])
     except OfflineError:
         return Listing(fault="KODERZ_OFFLINE is set", cure="Unset KODERZ_OFFLINE", absent=True)
     except ConfigError as error:  # of a proxy
         return Listing(fault=str(error).rstrip("."))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return Listing(fault=f"{shown} does not answer with a list of models")
-    served = {model.name or model.id: model for model in (*reply.models, *reply.data) if model.for_chat}
+    models = (*reply.models, *reply.data) if isinstance(reply, _Reply) else reply
+    served = {model.called: model for model in models if model.for_chat}
     names, redaction = tuple(served), settings.redaction()  # some servers list every model twice
     sound = tuple(name for name in names if redaction.text(name) == name)
     if names and not sound:
@@ -261,23 +264,28 @@ def listing(at: ModelList, settings: Settings, seconds: float) -> Listing:
 
 @dataclass(frozen=True, slots=True)
 class _Served:
-    """A model in a server's list: ``name`` in Ollama's form, ``id`` in OpenAI's and Anthropic's."""
+    """A model in a server's list: only ``name`` in Ollama's form. In others ``id``, and ``name`` is for people."""
 
-    name: str = ""
-    id: str = ""
-    remote_host: str = ""  # Ollama: the model runs in its cloud, so it is neither local nor free
+    name: str | None = None
+    id: str | None = None
+    remote_host: str | None = None  # Ollama: the model runs in its cloud, so it is neither local nor free
     max_model_len: object = None  # vLLM: the tokens of its context
 
     @property
+    def called(self) -> str:
+        """What requests call it; "" if the list does not say it."""
+        return self.id or self.name or ""
+
+    @property
     def for_chat(self) -> bool:
-        name = (self.name or self.id).lower()
+        name = self.called.lower()
         return bool(name) and not self.remote_host and not any(word in name for word in NOT_FOR_CHAT)
 
 
 @dataclass(frozen=True, slots=True)
 class _Reply:
     models: tuple[_Served, ...] = ()  # Ollama's form
-    data: tuple[_Served, ...] = ()  # OpenAI's form, and Anthropic's
+    data: tuple[_Served, ...] = ()  # OpenAI's form, and Anthropic's; some servers send only this list
 
 
 def _get(at: ModelList, shown: str, seconds: float) -> bytes | Listing:

@@ -78,10 +78,12 @@ Rows = tuple[tuple[str, Capabilities], ...]
 
 MILLION = 1_000_000
 
-# Open weights that think unless asked not to; (?!...) excludes models of the same family that do not think.
+# Models that think unless asked not to; (?!...) excludes models of the same family that do not think. Some sellers
+# write a dot as p, or put the publisher before the name. Last: names that state it, as deepseek-reasoner does.
 THINKERS = (
-    r"(?:.*/)?(gpt-oss|qwen3(?!-coder|-?next-80b-a3b-instruct|.*instruct)|qwq|deepseek-(r1|v3\.[1-9]|v4)|magistral"
-    r"|phi-?4-(mini-)?reasoning|glm-(4\.[5-9]|5)|nemotron-3|kimi-k[23]|minimax-m\d).*"
+    r"(?:.*/)?(zai-|nvidia-)?(gpt-oss|qwen-?3(?!\d*b|-coder|-?next-80b-a3b-instruct|.*instruct)|qwq"
+    r"|deepseek-(r1|v3[.p][1-9]|v4)|magistral|glm-(4[.p][5-9]|5)|nemotron-3|kimi-k[23]|minimax-m\d).*"
+    r"|(?:.*/)?(?!.*(?<![a-z])non?[-_]?(reason|think))[^/]*(reason(er|ing)|think)[^/]*"
 )
 
 GPT_OSS = r"(?:.*/)?gpt-oss.*"

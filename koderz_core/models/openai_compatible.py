@@ -11,12 +11,26 @@ from msgspec import UNSET
 from koderz_core.config import Settings
 from koderz_core.models.answer import Answer, Call, count_of, member, text_of, tier_of
 from koderz_core.models.connection import connection, is_at, redact, times, without_environment
-from koderz_core.models.provider import NO_KEY, Advice, Key, Lack, ModelCard, ModelList, Programs, Provider, bearer
+from koderz_core.models.provider import (
+    MISTRAL,
+    NO_KEY,
+    Advice,
+    Key,
+    Lack,
+    ModelCard,
+    ModelList,
+    Programs,
+    Provider,
+    bearer,
+)
 from koderz_core.models.server import Server
 from koderz_core.models.server_memory import LMStudioMemory
 from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request, Usage
 from koderz_core.settings_fields import SecretStr
+
+# Mistral's server streams the usage without this field, and refuses every request with it.
+_WITH_USAGE = {"stream_options": {"include_usage": True}}
 
 
 class OpenAICompatibleModel:
@@ -40,6 +54,7 @@ class OpenAICompatibleModel:
         self._sdk, self._web, self._stream = openai, httpx2, openai.Stream[object]
         self._server = Server(card, provider, redact(base_url), settings, known)
         at_home, is_openai = is_at(base_url, provider.home), card.provider == "openai"
+        self._streamed: dict[str, object] = {"stream": True, **({} if is_at(base_url, MISTRAL) else _WITH_USAGE)}
         self._service_tier = settings.openai_service_tier if is_openai and at_home else None
         key = api_key.get_secret_value() if api_key else NO_KEY
         web = connection(httpx2, base_url, *times(settings))
@@ -101,7 +116,7 @@ class OpenAICompatibleModel:
         }
 
     def _chunks(self, arguments: dict[str, Any]) -> Generator[object, None, None]:
-        body = {**arguments, "stream": True, "stream_options": {"include_usage": True}}
+        body = {**arguments, **self._streamed}
         with (
             self._server.faults(self._sdk),
             self._client.post(self._url, cast_to=object, body=body, stream=True, stream_cls=self._stream) as stream,

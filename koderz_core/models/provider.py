@@ -18,8 +18,11 @@ Programs = Callable[[], Mapping[str, str]]
 """Returns a correct program for each problem, by the problem's text in prompts. Only scripted models call it."""
 NO_KEY = "local-servers-ask-for-none"
 """Sent if no key is set: the official clients require a key, and would otherwise look for one in the environment."""
-SEEDLESS = ("api.mistral.ai", "generativelanguage.googleapis.com")
+MISTRAL = "api.mistral.ai"
+SEEDLESS = (MISTRAL, "generativelanguage.googleapis.com")
 """Servers that refuse every request with the field ``seed``."""
+AZURE = ("openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com")
+"""Microsoft's servers, which accept the limit of an answer only under the publisher's own name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,7 @@ class Availability:
     """Whether a model can answer now. An ``id`` that ends in ``/*`` means the whole provider.
 
     ``reason`` explains why or why not; ``cure`` is what the user can do about it, "" if the model is ready.
+    ``unread``: the list of its server could not be read, although calls may work.
     """
 
     id: str
@@ -44,6 +48,7 @@ class Availability:
     ready: bool
     reason: str
     cure: str
+    unread: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +204,11 @@ class Provider:
         """
         name, away = card_id.partition("/")[2], self.home and not self.at_home(settings)
         row = row_of(self.rows, name.rpartition("/")[2] if away else name)  # routers prepend the publisher's name
-        if self.context_set:
+        if self.context_set and not self.away(name):  # models in its publisher's cloud ignore the setting
             row = replace(row, context_tokens=settings.num_ctx)
-        if away:  # only the publisher itself knows its own name of the limit
+        if away:  # most other servers do not know the publisher's own name of the limit
             seedless = any(is_at(url, host) for url in self.urls(settings) for host in SEEDLESS)
-            row = replace(row, max_tokens_parameter="max_tokens", seed=row.seed and not seedless)
+            own_name = all(any(is_at(url, host) for host in AZURE) for url in self.urls(settings))
+            limit = row.max_tokens_parameter if own_name else "max_tokens"
+            row = replace(row, max_tokens_parameter=limit, seed=row.seed and not seedless)
         return with_stated(row, card_id, settings)

@@ -34,11 +34,14 @@ LATER = "This may be temporary. If the error persists, check the server's log."
 NO_CREDIT = frozenset({"insufficient_quota", "billing_not_active", "billing_hard_limit_reached"})
 """OpenAI's words, with status 429, for errors that waiting does not cure."""
 _TOO_LONG = re.compile(
-    r"context_length_exceeded|exceed_context_size|exceeds? [\w ]{0,40}context (length|size|window|limit)"
-    r"|maximum context length|longer than the maximum model length|prompt is too long|context length of only",
+    r"context_length_exceeded|exceed_context_size|exceed(s|ed)? [\w ]{0,40}context (length|size|window|limit)"
+    r"|maximum (context|prompt) length|(longer|greater) than the (maximum model|(model's )?context) length"
+    r"|prompt (is )?too long|context length (of|is) only|input token count.{0,40} exceeds|exceeded model token limit"
+    r"|context window exceeds limit",
     re.IGNORECASE,
 )
-"""How servers say that a prompt does not fit the context: OpenAI, llama.cpp, Ollama; vLLM; Anthropic; LM Studio."""
+"""How servers say that a prompt does not fit the context: OpenAI, llama.cpp, Ollama; vLLM, xAI; SGLang, LM Studio;
+Anthropic; vLLM, Google; Moonshot; MiniMax."""
 _TOO_MANY = 429
 _HEAD = 2_000  # characters of an error's text; later ones may quote the prompt
 LONGEST_SECONDS = 300.0
@@ -115,7 +118,7 @@ class Server:
             raise self.status(error.status_code, word, error) from None
         except sdk.APIError as error:
             raise self.failed(error.body) from None
-        except (JSONDecodeError, UnicodeDecodeError):
+        except (JSONDecodeError, UnicodeDecodeError, RecursionError):
             raise self.broke_off() from None
 
     def failed(self, account: object) -> ModelError:
@@ -135,7 +138,7 @@ class Server:
         ``error``: the client's error for that answer, whose headers may say when to retry.
         """
         if status < 300:  # an error during an answer that had started well
-            return self.broke_off()
+            return self.failed(getattr(error, "body", None) or str(error))
         plain = isinstance(word, str) and re.fullmatch(r"[a-z][a-z_]{2,40}", word)
         answered = f"{self._who} answered {status}{f' ({word})' if plain else ''}."
         text = str(getattr(error, "body", None) or error)
@@ -194,7 +197,7 @@ class Server:
 
     def _cure(self, status: int) -> str:
         key = self.advice.key.replace("MODEL", self.card.name)
-        suspects = f"check the name of the model, {self.advice.context}, {self.advice.variable}"
+        suspects = f"check the name of the model, {self._context}, {self.advice.variable}"
         parameters = f"the parameters that koderz sends (`koderz models show {self.card.id}`; models.toml changes them)"
         refused = f"The server does not accept the request: {suspects}, and {parameters}."
         cures = {
@@ -218,8 +221,13 @@ class Server:
 
     @property
     def _too_long(self) -> str:
-        cure = f"use a strategy with shorter prompts, or check {self.advice.context}."
+        cure = f"use a strategy with shorter prompts, or check {self._context}."
         return f"The prompt does not fit into the context: {cure}"
+
+    @property
+    def _context(self) -> str:
+        """What may be too small for the prompt; no setting changes it in the publisher's cloud."""
+        return Advice().context if self.provider.away(self.card.name) else self.advice.context
 
     @property
     def _who(self) -> str:

@@ -23,6 +23,7 @@ NO_LIMIT = Budget()
 PICO = 10**12  # money is counted in whole picodollars, because sums of floats drift
 CHECK_SECONDS = 0.2  # how often a waiting call checks whether it has been stopped
 _FIRST_ERROR_STATUS = 400
+_TIMED_OUT = frozenset({408, 504, 524})  # a server or gateway stopped waiting for an answer, which may be billed
 
 
 @dataclass(slots=True)
@@ -93,11 +94,13 @@ def of_failure(failure: CallFailed, reserved: int) -> int:
     """The picodollars that a failed attempt counts as.
 
     Its cost if that is known, as for local models. Otherwise 0 if the provider was not reached or refused the request,
-    because no provider bills that, and the whole reservation if the answer broke off, because it may have been billed.
+    because no provider bills that, and the whole reservation if the answer broke off or was late, because it may have
+    been billed.
     """
     if failure.cost is not None and failure.cost.usd is not None:
         return _up(failure.cost.usd)
-    refused = failure.status is not None and failure.status >= _FIRST_ERROR_STATUS
+    status = failure.status
+    refused = status is not None and status >= _FIRST_ERROR_STATUS and status not in _TIMED_OUT
     return 0 if refused or not failure.arrived else reserved
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import pytest
 from chat_server import PROMPT, SECRET, Server, sends, serving_chat
-from scripted_server import CLAUDE_USAGE, ask_through, claude_says, claude_streams
+from scripted_server import CLAUDE_USAGE, as_events, ask_through, claude_says, claude_streams
 
 from koderz_core.errors import ModelError
 from koderz_core.records import Message, Request, Sampling, Usage
@@ -126,6 +127,19 @@ def test_how_an_answer_ended_is_told(server: Server, reason: str, words: str, fi
 @pytest.mark.parametrize("usage", [None, {}, {"input_tokens": -1, "output_tokens": "five"}])
 def test_usage_that_was_not_reported_is_unknown(server: Server, usage: object) -> None:
     assert ask_through(server, claude_says(text("hi"), usage=usage)).usage == Usage()
+
+
+def test_zero_tokens_of_input_are_unknown_tokens(server: Server) -> None:
+    nothing = {"input_tokens": 0, "output_tokens": 0}
+    assert ask_through(server, claude_says(text("hi"), usage=nothing)).usage.input_tokens is None
+
+
+def test_the_first_event_of_a_stream_does_not_count_the_output(server: Server) -> None:
+    begun = {"type": "message_start", "message": {"type": "message", "content": [], "usage": CLAUDE_USAGE}}
+    words = {"type": "content_block_delta", "index": 0, "delta": delta("hello")}
+    end = {"type": "message_delta", "delta": {"stop_reason": "end_turn"}}
+    stream = sends(200, as_events(begun, words, end), "text/event-stream")
+    assert ask_through(server, stream, lambda _: None).usage == replace(USAGE, output_tokens=None)
 
 
 def test_usage_without_a_cache_is_the_input_alone(server: Server) -> None:

@@ -144,6 +144,15 @@ def test_another_openai_compatible_address_lists_its_own_models(absent: dict[str
     assert "openai/gpt-4o" not in found
 
 
+@pytest.mark.parametrize(
+    "page", [{"data": [{"id": "openai/gpt-4o", "name": "OpenAI: GPT-4o"}]}, [{"id": "openai/gpt-4o", "name": None}]]
+)
+def test_a_router_lists_what_requests_call_a_model_and_not_its_title(absent: dict[str, Any], page: object) -> None:
+    with serving({"/v1/models": page}) as router:
+        found = rows(**absent, openai_base_url=f"{router}/v1", openai_api_key="sk-test")
+    assert [name for name in found if name.startswith("openai/")] == ["openai/openai/gpt-4o"]
+
+
 def test_without_the_embedded_runtime_the_cure_is_to_install_it(
     absent: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +232,15 @@ def test_a_server_that_does_not_list_a_model_is_told_how_to_fetch_it() -> None:
 
 def test_a_paid_model_that_was_not_offered_may_still_be_asked() -> None:
     assert lacking(["openai/gpt-of-tomorrow"], [PAID]) == []
+
+
+def test_a_model_of_a_router_whose_list_cannot_be_read_may_still_be_asked(absent: dict[str, Any]) -> None:
+    with serving({}) as router:
+        settings = load_settings(**absent, openai_base_url=f"{router}/v1", openai_api_key="sk-test")
+        surveyed = survey(settings)
+    assert not next(row for row in surveyed if row.id == "openai/*").ready
+    assert lacking(["openai/sonar"], surveyed) == []
+    assert lacking(["openai/sonar"], survey(settings))  # now that no server answers
 
 
 def test_ollama_lists_a_model_without_tag_as_the_latest() -> None:

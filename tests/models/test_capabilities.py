@@ -36,6 +36,7 @@ def test_every_provider_has_its_rows_and_every_model_offered_one_of_them(setting
         ("ollama/qwen3-coder:30b", Sampling(0.8, 0.95, 1000, 7)),
         ("ollama/gpt-oss:20b", Sampling(0.8, 0.95, 4096, 7)),  # its thoughts leave half of the context to the prompt
         ("vllm/Qwen/Qwen3-8B", Sampling(0.8, 0.95, 1000 + 4096, 7)),
+        ("vllm/thinkingmachines/a-model", Sampling(0.8, 0.95, 1000, 7)),
         ("embedded/qwen2.5-coder-0.5b", Sampling(0.8, 0.95, 1000, 7)),
     ],
 )
@@ -77,12 +78,19 @@ def test_the_context_of_a_model_that_koderz_loads_is_that_of_the_settings() -> N
     assert capabilities_of("ollama/a:1b", settings).context_tokens == 1234
     assert capabilities_of("embedded/smollm2-135m", settings).context_tokens == 1234
     assert capabilities_of("vllm/a", settings).context_tokens is None
+    assert capabilities_of("ollama/a:1b-cloud", settings).context_tokens is None
 
 
 def test_behind_another_address_the_limit_has_the_name_that_everybody_knows() -> None:
     proxy = load_settings(openai_base_url="https://proxy.example/v1")
     assert capabilities_of("openai/gpt-6-luna", load_settings()).max_tokens_parameter == "max_completion_tokens"
     assert capabilities_of("openai/gpt-6-luna", proxy).max_tokens_parameter == "max_tokens"
+
+
+def test_azure_knows_the_limit_only_by_its_publishers_own_name() -> None:
+    azure = load_settings(openai_base_url="https://mine.openai.azure.com/openai/v1")
+    assert capabilities_of("openai/gpt-6-luna", azure).max_tokens_parameter == "max_completion_tokens"
+    assert capabilities_of("openai/llama-3.3-70b", azure).max_tokens_parameter == "max_tokens"
 
 
 ROUTER = "https://router.example/v1"
@@ -104,6 +112,13 @@ THINKS = Sampling(None, None, 1000 + 25_000, 7)
         ("openai/anthropic/claude-sonnet-5.5", Sampling(0.8, 0.95, 1000, 7)),
         ("openai/openai/gpt-4o", Sampling(0.8, 0.95, 1000, 7)),
         ("openai/Qwen/Qwen3-8B", Sampling(0.8, 0.95, 1000 + 4096, 7)),
+        ("openai/deepseek-reasoner", Sampling(0.8, 0.95, 1000 + 4096, 7)),
+        ("openai/allenai/olmo-3-32b-think", Sampling(0.8, 0.95, 1000 + 4096, 7)),
+        ("openai/zai-glm-4.7", Sampling(0.8, 0.95, 1000 + 4096, 7)),
+        ("openai/nvidia/nemotron-nano-reasoning", Sampling(0.8, 0.95, 1000 + 4096, 7)),
+        ("openai/a-model-non-thinking", Sampling(0.8, 0.95, 1000, 7)),
+        ("openai/a-model_no_think", Sampling(0.8, 0.95, 1000, 7)),
+        ("openai/qwen-32b", Sampling(0.8, 0.95, 1000, 7)),
     ],
 )
 def test_behind_a_router_a_model_has_the_same_room_for_its_thoughts(model: str, sent: Sampling) -> None:

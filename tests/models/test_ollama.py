@@ -95,6 +95,12 @@ def test_how_an_answer_ended_is_told_and_a_full_context_is_a_cut(
     assert (completion.text, completion.finish) == (text, finish)
 
 
+def test_a_model_in_the_cloud_has_its_own_context(server: Server) -> None:
+    answer = ollama_says("yes", prompt_eval_count=8000, eval_count=192)
+    completion = ask_through(server, answer, name="ollama/gpt-oss:120b-cloud")
+    assert (completion.finish, completion.honoured.max_tokens) == ("stop", 64 + 8192)
+
+
 def test_a_thought_is_not_a_part_of_the_answer(server: Server) -> None:
     thinking = {"message": {"role": "assistant", "content": "yes", "thinking": "hm"}}
     assert ask_through(server, ollama_says(**thinking), name=QWEN).text == "yes"

@@ -8,6 +8,7 @@ from chat_server import PROMPT, REQUEST, SECRET, USAGE, Server, ask, says, sends
 
 from koderz_core.config import Settings
 from koderz_core.errors import ModelError
+from koderz_core.models import openai_compatible
 from koderz_core.models.answer import Call
 from koderz_core.models.catalogue import resolve
 from koderz_core.models.openai_compatible import OpenAICompatibleModel
@@ -110,6 +111,15 @@ def test_a_streamed_answer_comes_in_pieces_with_usage(server: Server) -> None:
     assert completion.first_token_seconds <= completion.seconds
 
 
+def test_a_server_that_refuses_to_be_asked_for_usage_is_not_asked(
+    server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(openai_compatible, "MISTRAL", "127.0.0.1")
+    assert ask(server, streams({"content": "hello"}), print).usage == Usage(11, 5, 4, 2)
+    assert server.bodies[0]["stream"] is True
+    assert "stream_options" not in server.bodies[0]
+
+
 def test_usage_that_was_not_reported_is_unknown(server: Server) -> None:
     assert ask(server, whole({"content": "hello"}, usage=None)).usage == Usage()
     assert ask(server, streams({"content": "hello"}, usage=None), print).usage == Usage()
@@ -130,7 +140,10 @@ def test_a_senseless_count_of_tokens_is_none(server: Server, senseless: object) 
     [
         ({"content": "half an ans"}, "length", "half an ans", "length"),
         ({"content": None}, "length", "", "length"),
+        ({"content": "half an ans"}, "model_length", "half an ans", "length"),
         ({"content": "no"}, "content_filter", "no", "refused"),
+        ({}, "content_filter: RECITATION", "", "refused"),
+        ({"content": "no"}, "sensitive", "no", "refused"),
         ({"content": None, "refusal": "I will not."}, "stop", "I will not.", "refused"),
         ({"content": None}, "stop", "", "empty"),
         ({"content": " \n"}, "stop", " \n", "empty"),

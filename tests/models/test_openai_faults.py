@@ -141,7 +141,9 @@ def test_a_server_that_stalls_names_the_setting(server: Server) -> None:
     assert error.retryable
 
 
-@pytest.mark.parametrize("reason", ["error", "abort", "Cancelled", None])
+@pytest.mark.parametrize(
+    "reason", ["error", "abort", "Cancelled", "insufficient_system_resource", "network_error", None]
+)
 @pytest.mark.parametrize("streamed", [False, True])
 def test_a_server_that_gave_up_is_not_the_models_failure(server: Server, reason: str | None, streamed: bool) -> None:
     half: dict[str, object] = {"content": "def f("}

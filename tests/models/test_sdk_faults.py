@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import socket
 import ssl
@@ -111,6 +112,14 @@ REFUSALS = [
     (OPENAI, 400, {"error": {"type": "exceed_context_size_error", "message": "Too long."}}),
     (OPENAI, 500, {"error": {"message": "the request exceeds the available context size. try increasing it"}}),
     (OPENAI, 400, {"error": "The model is loaded with context length of only 4096 tokens, which is not enough."}),
+    (OPENAI, 400, {"error": {"message": "However, the model's context length is only 8192 tokens, resulting in ..."}}),
+    (OPENAI, 400, {"error": "The number of tokens to keep ... is greater than the context length."}),
+    (OPENAI, 400, {"message": "The input (9000 tokens) is longer than the model's context length (8192 tokens)."}),
+    (OPENAI, 400, [{"error": {"message": "The input token count (9) exceeds the maximum number of tokens allowed"}}]),
+    (OPENAI, 400, {"error": "This model's maximum prompt length is 131072 but the request contains 537812 tokens."}),
+    (OPENAI, 400, {"error": {"message": "Your request exceeded model token limit: 8192"}}),
+    (OPENAI, 400, {"error": {"message": "invalid params, context window exceeds limit (2013)"}}),
+    (QWEN, 400, {"error": "prompt too long; exceeded max context length by 12 tokens"}),
     (CLAUDE, 400, {"error": {"type": "invalid_request_error", "message": "prompt is too long: 9 tokens > 8 maximum"}}),
     (CLAUDE, 400, {"error": {"message": "input length and `max_tokens` exceed context limit: 9 + 6 > 8"}}),
     (QWEN, 400, {"error": "the input length exceeds the context length"}),
@@ -125,11 +134,16 @@ REFUSALS = [
 @pytest.mark.parametrize(("name", "status", "body"), REFUSALS)
 @pytest.mark.parametrize("streamed", [False, True])
 def test_a_prompt_that_the_context_cannot_hold_is_told_from_other_refusals(
-    server: Server, name: str, status: int, body: dict[str, object], streamed: bool
+    server: Server, name: str, status: int, body: object, streamed: bool
 ) -> None:
     error = failure(server, sends(status, body), name, print if streamed else None)
     assert (type(error), error.retryable, error.status) == (ContextError, False, status)
     assert "use a strategy with shorter prompts, or check" in str(error)
+
+
+@pytest.mark.parametrize("name", [OPENAI, CLAUDE, QWEN])
+def test_json_that_is_nested_too_deep_is_a_fault_of_the_server(server: Server, name: str) -> None:
+    assert failure(server, sends(200, "[" * 100_000), name).retryable
 
 
 @pytest.mark.parametrize("words", ["Request too large: context length of 9 tokens per minute", "You are too loud"])
@@ -138,15 +152,27 @@ def test_too_many_tokens_a_minute_are_no_matter_of_the_context(server: Server, w
     assert (type(error), error.retryable) == (ModelError, True)
 
 
-def test_a_refusal_in_the_middle_of_a_stream_is_told_apart_as_well(server: Server) -> None:
-    event = 'data: {"error": {"message": "Model is loaded with context length of only 4096 tokens"}}\n\n'
-    assert type(failure(server, sends(200, event, "text/event-stream"), OPENAI, print)) is ContextError
+@pytest.mark.parametrize(
+    ("name", "prefix", "error"),
+    [
+        (OPENAI, "data: ", {"message": "Model is loaded with context length of only 4096 tokens"}),
+        (QWEN, "", "the input length exceeds the context length"),
+        (CLAUDE, "event: error\ndata: ", {"message": "prompt is too long: 9 tokens > 8 maximum"}),
+    ],
+)
+def test_a_refusal_in_the_middle_of_a_stream_is_told_apart_as_well(
+    server: Server, name: str, prefix: str, error: object
+) -> None:
+    event = f"{prefix}{json.dumps({'error': error})}\n\n"
+    assert type(failure(server, sends(200, event, "text/event-stream"), name, print)) is ContextError
 
 
-def test_a_prompt_that_ollamas_context_cannot_hold_names_the_option(server: Server) -> None:
+def test_a_prompt_that_ollamas_context_cannot_hold_names_the_option_if_it_helps(server: Server) -> None:
     error = failure(server, sends(400, {"error": "the input length exceeds the context length"}), QWEN)
     assert "The prompt does not fit into the context" in str(error)
     assert "check --num-ctx (the size of the context)" in str(error)
+    error = failure(server, sends(400, {"error": "prompt too long"}), "ollama/gpt-oss:120b-cloud")
+    assert "check the context length of the model." in str(error)
 
 
 def test_an_unknown_claude_is_answered_with_those_like_it() -> None:

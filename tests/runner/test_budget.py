@@ -100,7 +100,9 @@ def test_the_budget_of_one_experiment_leaves_the_others_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("status", "left"), [(429, 1.0), (503, 1.0), (None, 0.25), (200, 0.25)], ids=["busy", "down", "broken off", "odd"]
+    ("status", "left"),
+    [(429, 1.0), (503, 1.0), (None, 0.25), (200, 0.25), *((late, 0.25) for late in (408, 504, 524))],
+    ids=["busy", "down", "broken off", "odd", "request late", "gateway late", "proxy late"],
 )
 def test_what_broke_off_counts_whole_and_what_was_refused_counts_nothing(status: int | None, left: float) -> None:
     ledger = Ledger(Budget(per_experiment_usd=1.0))
