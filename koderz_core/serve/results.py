@@ -137,7 +137,7 @@ ENDPOINTS = (
     Endpoint(
         "GET",
         "/v1/benchmarks/{benchmark}/experiments",
-        "The output of `koderz results BENCHMARK --experiments --json`.",
+        "The output of `koderz results BENCHMARK --experiments --json`, with up to `limit` experiments.",
         experiments,
         _ROWS,
         query=ExperimentsQuery,
