@@ -81,6 +81,18 @@ def test_stated_results_stay_stated_after_a_round_trip_through_inspect(koderz: A
     assert "frontier" in koderz("compare", "back").out
 
 
+def test_the_program_in_a_log_for_inspect_is_graded_unchanged(koderz: Any, tmp_path: Path) -> None:
+    pytest.importorskip("inspect_ai", reason="the extra koderz[inspect] is not installed")
+    file = tmp_path / "own.jsonl"
+    program = "def add(x, y):\n    return x + y\n\nassert add(1, 1) == 3\n"  # of a reply, the assert would be removed
+    file.write_text(json.dumps({"task_id": "HumanEval/53", "solution": program}))
+    koderz("import", file, "--dataset", "humaneval")
+    koderz("export", "own", "--format", "inspect", "--out", tmp_path / "logs")
+    (log,) = (tmp_path / "logs").glob("*.eval")
+    assert koderz("import", log, "--name", "back").code == 0
+    assert shares(koderz, "back") == shares(koderz, "own") == {"own": {"HumanEval/53": 0}}
+
+
 def test_imported_programs_are_graded_by_the_plus_tests_of_those_problems_that_have_some(
     koderz: Any, tmp_path: Path
 ) -> None:
