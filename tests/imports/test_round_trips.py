@@ -93,6 +93,15 @@ def test_the_program_in_a_log_for_inspect_is_graded_unchanged(koderz: Any, tmp_p
     assert shares(koderz, "back") == shares(koderz, "own") == {"own": {"HumanEval/53": 0}}
 
 
+def test_results_on_a_variant_are_graded_on_the_same_variant(koderz: Any, tmp_path: Path) -> None:
+    koderz("benchmark", "--problems", "0:2", "--coder", "scripted/strong", "--variant", "impossible", "--name", "own")
+    koderz("export", "own", "--format", "eee", "--out", tmp_path)
+    (samples,) = tmp_path.rglob("*_samples.jsonl")
+    said = koderz("import", samples, "--name", "back")
+    assert "humaneval, variant impossible (SHA-256" in said.out
+    assert shares(koderz, "back") == shares(koderz, "own")
+
+
 def test_imported_programs_are_graded_by_the_plus_tests_of_those_problems_that_have_some(
     koderz: Any, tmp_path: Path
 ) -> None:
