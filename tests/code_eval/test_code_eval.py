@@ -55,6 +55,7 @@ def test_pass_at_k_is_given_for_each_k_that_every_task_has_enough_candidates_for
     pass_at_k, _ = code_eval.compute([[RIGHT, WRONG, WRONG], [RIGHT, RIGHT]], [TESTS, CHECK], k=[1, 2, 3])
     assert pass_at_k == {"pass@1": pytest.approx((1 / 3 + 1) / 2), "pass@2": pytest.approx((2 / 3 + 1) / 2)}
     assert code_eval.compute([[RIGHT], []], [TESTS, TESTS], k=[1])[0] == {}
+    assert code_eval.compute([[RIGHT, WRONG]], [TESTS], k=1)[0] == {"pass@1": 0.5}  # one number, as code_eval takes it
 
 
 def test_the_metric_warns_of_candidates_that_could_not_be_judged(
