@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -106,3 +108,14 @@ def test_a_reward_for_a_dataset_reads_ids_that_are_numbers_as_those_of_mbpp() ->
     assert reward(["    return number % 1.0\n", "    return 0\n"], id=[2, 2]) == [1.0, 0.0]
     with pytest.raises(UnknownNameError, match="Unknown problem: '999'"):
         reward(["x"], id=[999])
+
+
+def test_a_number_that_ends_several_ids_names_none_of_their_problems(tmp_path: Path) -> None:
+    problem = {"prompt": "def one():\n", "entry_point": "one", "canonical_solution": "    return 1\n"}
+    problem |= {"asserts": ["assert one() == 1"]}
+    file = tmp_path / "own.jsonl"
+    file.write_text("\n".join(json.dumps({"task_id": name} | problem) for name in ("a/1", "b/1")))
+    reward = code_eval.reward_for(str(file))
+    assert reward(["def one(): return 1"], task_id=["b/1"]) == [1.0]
+    with pytest.raises(UsageError, match="'1' is the end of several ids of problems: a/1, b/1"):
+        reward(["def one(): return 1"], task_id=[1])
