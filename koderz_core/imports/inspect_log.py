@@ -29,6 +29,7 @@ _OPTIONS: Mapping[str, Any] = {  # Any: arguments of inspect_ai
     "exclude_fields": {"events", "store", "timelines", "messages"},
 }
 _REPORTED = "reported"  # the kind of scores that an imported file stated; earlier logs have it only as the scorer
+_MIXED = "mixed"  # the only scorer of a log of koderz with scores of several kinds
 _NO_MODEL = "none/none"
 _NO_ANSWER = "N"  # Inspect counts it as incorrect
 _NO_RESULT = (None, "")
@@ -164,9 +165,11 @@ class _Log:
 
     def _program(self, sample: Any) -> Row:  # Any: as above
         """The program that koderz returned, of a log that koderz wrote: an answer could be read as another program."""
-        if (sample.metadata.get("score_kind") or self.scorer) == _REPORTED:
+        kind = sample.metadata.get("score_kind") or self.scorer
+        if kind == _REPORTED:
             return {}
-        score = (sample.scores or {}).get(self.scorer)
+        scores = sample.scores or {}  # those that another scorer added later have other answers
+        score = scores.get(kind) or scores.get(_MIXED)
         if score is None or score.answer is None:
             return {"answer": sample.output.completion or ""}
         return {"solution": score.answer}
