@@ -245,10 +245,11 @@ class Imports:
             )
         name = next(iter(named), "")
         known = {each.lower(): each for each in self._datasets.names()} | _ALIASES
-        base, *variant = name.split(OF_VARIANT, 1)
+        base, of_variant, variant = name.partition(OF_VARIANT)
         if base.lower() in known:
-            return name, self._datasets.load(OF_VARIANT.join((known[base.lower()], *variant)))
+            return name, self._datasets.load(f"{known[base.lower()]}{of_variant}{variant}")
         prompts = all(result.prompt for result in file.results)  # they show whether the ids suggest the right dataset
+        # A user's own file may have the ids and prompts of a published dataset, and other tests.
         guess = not (order.dataset or is_own(name)) and (prompts or not name)
         if guess and (suggested := self._suggested(order, file)):
             return suggested.origin.name, suggested
