@@ -27,6 +27,7 @@ ABOUT = (
     "settings.toml, defaults."
 )
 WAITING = "The dashboard uses new values after its next start. Commands in a terminal use them immediately."
+READ_ONLY = "To change settings, start `koderz ui` without --open."
 COLUMNS = {
     "value": st.column_config.TextColumn(width="medium"),
     "source": st.column_config.TextColumn(width=104),
@@ -36,13 +37,18 @@ HEIGHT = 420  # pixels; the table scrolls, so that the setting below stays in si
 
 
 def main() -> None:
-    settings = open_page("settings", ABOUT).workspace.settings
+    workspace = open_page("settings", ABOUT).workspace
+    settings = workspace.settings
     shown = shown_settings()
     waiting = awaiting_start(settings)
     if waiting:
         st.info(WAITING, icon="⏳")
         st.text(f"Settings with new values: {', '.join(waiting)}")
-    _show(settings.home, _choose(shown, waiting))
+    chosen = _choose(shown, waiting)
+    if workspace.bundles.shown_level:  # the folder of a bundle is deleted when its dashboard ends
+        st.caption(READ_ONLY)
+        return
+    _show(settings.home, chosen)
     st.caption("Settings file, which you can also edit by hand:")
     st.code(worded(str(settings_path(settings.home))), language=None, wrap_lines=True)
 

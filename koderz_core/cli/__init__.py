@@ -137,9 +137,9 @@ class _Commands(LazyGroup):
 def commands() -> None:
     """Measure whether cheap models with many attempts match an expensive model, and at what cost.
 
-    Exit codes: 0 success; 1 a bug in koderz, or a hash, id or figure that does not match the journal (found by
-    `verify`); 2 wrong usage; 3 a failure of a provider, a file or the network; 4 an unsolved problem or a success rate
-    below --fail-under; 5 budget used up; 130 interrupted.
+    Exit codes: 0 success; 1 a bug in koderz, a hash, id or figure that does not match the journal (found by `verify`),
+    or a test notification that could not be sent; 2 wrong usage; 3 a failure of a provider, a file or the network; 4 an
+    unsolved problem or a success rate below --fail-under; 5 budget used up; 130 interrupted.
     """
 
 

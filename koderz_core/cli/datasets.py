@@ -122,7 +122,8 @@ def _print_problems(loaded: Dataset, problems: Sequence[Problem], options: dict[
     shown = problems[: options["limit"] or None]
     if options["as_json"]:
         listed = [_described(problem) for problem in shown]
-        print_json({"dataset": loaded.origin, "problems": listed, "left_out": loaded.left_out})
+        found = {"dataset": loaded.origin, "problems": listed, "left_out": loaded.left_out}
+        print_json(found, more=len(shown) < len(problems))
     elif options["problem_id"]:
         click.echo(plain("\n\n".join(problem.public.prompt.rstrip() for problem in shown)))
     else:

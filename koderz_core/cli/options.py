@@ -234,9 +234,11 @@ def report_faults(opened: Workspace) -> int:
     return InfrastructureError.exit_code if opened.results.faults else 0
 
 
-def print_json(value: object) -> None:
-    """Records, or lists and dicts of them, as JSON on standard output."""
+def print_json(value: object, *, more: bool = False) -> None:
+    """Records, or lists and dicts of them, as JSON on standard output. ``more``: whether a limit leaves some out."""
     click.echo(_json(value))
+    if more:
+        click.echo("… and more lines (--limit 0 shows all)", err=True)
 
 
 def write_json(path: Path, value: object) -> None:

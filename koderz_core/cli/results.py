@@ -49,14 +49,14 @@ def results(  # noqa: PLR0913, PLR0917 (one argument per option)
             every = found.experiments(chosen, found.find_problem(problem, chosen), outcome, most, among)
             rows = every[: limit or None]
             if as_json:
-                print_json(rows)
+                print_json(rows, more=len(every) > len(rows))
             else:
                 print_experiments(rows, labels_by_experiment(annotations), more=len(every) > len(rows))
         else:
             summaries = found.reached(found.summaries(chosen))
             shown = summaries[: limit or None]
             if as_json:
-                print_json(shown)
+                print_json(shown, more=len(summaries) > len(shown))
             else:
                 named = {row.id: row for row in found.benchmarks()}
                 print_summaries(shown, len(summaries) - len(shown), named)

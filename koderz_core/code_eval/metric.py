@@ -35,7 +35,7 @@ class Result(TypedDict):
 def compute(
     predictions: Sequence[Sequence[str]],
     references: Sequence[str],
-    k: Sequence[int] = (1, 10, 100),
+    k: int | Sequence[int] = (1, 10, 100),
     num_workers: int = 4,
     timeout: float = TIMEOUT_SECONDS,
 ) -> tuple[dict[str, float], dict[int, list[tuple[int, Result]]]]:
@@ -56,7 +56,8 @@ def compute(
         )
     if isinstance(next(iter(predictions), None), str):
         raise UsageError("Each prediction must be a list of programs, not a string. Write [[program], ...].")
-    if bad := [number for number in k if number < 1]:
+    numbers = [k] if isinstance(k, int) else k
+    if bad := [number for number in numbers if number < 1]:
         raise UsageError(f"Each k must be at least 1, not {bad[0]}.")
     checks = [_check(the_workspace().checks, task, tests, timeout) for task, tests in enumerate(references)]
     work = [(task, number, text) for task, texts in enumerate(predictions) for number, text in enumerate(texts)]
@@ -69,7 +70,7 @@ def compute(
         passed = found.verdict is not None and found.verdict.passed
         result = Result(task_id=task, passed=passed, result=_described(found), completion_id=number)
         results[task].append((number, result))
-    return dict(_pass_at([results.get(task, []) for task in range(len(predictions))], k)), results
+    return dict(_pass_at([results.get(task, []) for task in range(len(predictions))], numbers)), results
 
 
 def _check(checks: Checks, task: int, tests: str, timeout: float) -> Check:

@@ -68,7 +68,7 @@ def spans_of(recording: Recording, configuration: Configuration, label: str, tra
         "output.value": _fenced(transcript.program),
         **_facts(recording, configuration, row),
         "error.type": "_OTHER" if row.outcome == "error" else None,
-        # The span has no length because its duration was not recorded.
+        # Its length is then that of the spans inside: 0, or that of tests between answers of the response cache.
         "koderz.duration_unknown": True if end is None or row.seconds is None else None,
     }
     error = (row.error or "error") if row.outcome == "error" else None
@@ -148,6 +148,7 @@ class _Trace:
             **(_note(step.note) if step.note else {}),
             "output.value": text,
             "koderz.cost_usd": step.cost_usd,
+            "koderz.duration_unknown": True if step.seconds is None else None,
         }
         start = min((span.start for span in inner), default=at)
         end = max((span.end for span in inner), default=at)

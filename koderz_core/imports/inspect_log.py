@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from koderz_core.errors import DataError, UsageError
+from koderz_core.grading.grader import KINDS
 from koderz_core.imports.fields import cut, name, number, text, tier, truth, whole
 from koderz_core.imports.inspect_archive import repack
 from koderz_core.imports.records import NOT_STATED, STATED, Result, ResultFile
@@ -28,6 +29,7 @@ _OPTIONS: Mapping[str, Any] = {  # Any: arguments of inspect_ai
     "exclude_fields": {"events", "store", "timelines", "messages"},
 }
 _REPORTED = "reported"  # the kind of scores that an imported file stated; earlier logs have it only as the scorer
+_MIXED = "mixed"  # the only scorer of a log of koderz with scores of several kinds
 _NO_MODEL = "none/none"
 _NO_ANSWER = "N"  # Inspect counts it as incorrect
 _NO_RESULT = (None, "")
@@ -115,13 +117,12 @@ class _Log:
         row: Row = {
             "id": str(sample.id),
             "input": _prompt(sample.input),
-            "output": sample.output.completion or "",
+            **(self._program(sample) if self._own else {"answer": sample.output.completion or ""}),
             **(self._measured(sample) if self._own else _used(sample)),
         }
         usd = number(row, "cost_usd")
         error = _error(sample)
-        kind = (sample.metadata.get("score_kind") or self.scorer) if self._own else ""
-        given = None if kind == _REPORTED else text(row, "output")
+        kind = next((each for each in KINDS if each in row), "")
         return Result(
             place,
             self._model,
@@ -129,8 +130,8 @@ class _Log:
             self._dataset,
             text(row, "input"),
             None if error else self._passed(sample),
-            given,
-            "" if given is None else "answer",
+            text(row, kind) if kind else None,
+            kind,
             Usage(whole(row, "input_tokens"), whole(row, "output_tokens")),
             NOT_STATED if usd is None else Cost(usd, STATED),
             number(row, "seconds"),
@@ -161,6 +162,17 @@ class _Log:
             return None
         field = f"score of {cut(self.scorer)}"
         return False if value == _NO_ANSWER else truth({field: value}, field)
+
+    def _program(self, sample: Any) -> Row:  # Any: as above
+        """The program that koderz returned, of a log that koderz wrote: an answer could be read as another program."""
+        kind = sample.metadata.get("score_kind") or self.scorer
+        if kind == _REPORTED:
+            return {}
+        scores = sample.scores or {}  # those that another scorer added later have other answers
+        score = scores.get(kind) or scores.get(_MIXED)
+        if score is None or score.answer is None:
+            return {"answer": sample.output.completion or ""}
+        return {"solution": score.answer}
 
     def _measured(self, sample: Any) -> Mapping[str, object]:  # Any: as above
         """What koderz measured of the sample, in a log that koderz wrote."""

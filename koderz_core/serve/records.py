@@ -255,7 +255,9 @@ class ExperimentsQuery(Sent, frozen=True):
 
 
 class TableQuery(Sent, frozen=True):
-    """Which rows. `of`: benchmarks, by default all; for comparison and pairs also configurations."""
+    """Which rows. `of`: benchmarks, by default all. Tables that compare configurations, such as comparison and pairs,
+    also accept configurations, and by default describe the newest benchmark.
+    """
 
     of: tuple[Name, ...] = ()
     columns: Annotated[tuple[Name, ...], Meta(description="Return only these columns.")] = ()

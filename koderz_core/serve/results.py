@@ -133,11 +133,17 @@ _ROWS = list[dict[str, Any]]  # Any: JSON; the columns are those of the command 
 ENDPOINTS = (
     Endpoint("GET", "/v1/benchmarks", "All benchmarks, the newest first.", benchmarks, _ROWS),
     Endpoint("POST", "/v1/benchmarks", "Start a benchmark.", launch, LaunchAnswer, LaunchRequest, status=202),
-    Endpoint("GET", "/v1/benchmarks/{benchmark}", "The output of `koderz results BENCHMARK --json`.", benchmark, _ROWS),
+    Endpoint(
+        "GET",
+        "/v1/benchmarks/{benchmark}",
+        "The output of `koderz results BENCHMARK --limit 0 --json`.",
+        benchmark,
+        _ROWS,
+    ),
     Endpoint(
         "GET",
         "/v1/benchmarks/{benchmark}/experiments",
-        "The output of `koderz results BENCHMARK --experiments --json`.",
+        "The output of `koderz results BENCHMARK --experiments --json`, with up to `limit` experiments.",
         experiments,
         _ROWS,
         query=ExperimentsQuery,
@@ -153,7 +159,7 @@ ENDPOINTS = (
     Endpoint(
         "GET",
         "/v1/tables/{table}",
-        "The output of `koderz export --format json`: JSON lines.",
+        "The output of `koderz export --table TABLE --format json`: JSON lines.",
         table,
         "application/jsonl",
         query=TableQuery,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TypeVar
 
-from koderz_core.errors import DataError, UnknownNameError
+from koderz_core.errors import DataError, UnknownNameError, UsageError, listed
 from koderz_core.grading.grader import Graded, Grader, Sample, as_program
 from koderz_core.grading.own_tests import problem_of
 from koderz_core.grading.testsets import Split
@@ -78,14 +78,16 @@ class Checks:
     def _of_problem(self, dataset: str, name: str | int) -> Check:
         """Return the check of all tests of a problem, named by its id or the number at its end.
 
-        Raises UnknownNameError, DataError, SandboxError.
+        Raises UnknownNameError, UsageError for a number of several problems, DataError, SandboxError.
         """
         name = str(name)  # the ids in some published datasets, such as MBPP, are numbers
         problems = self._problems(dataset)
-        ends = (problem for key, problem in problems.items() if key.rpartition("/")[2] == name)
-        problem = problems.get(name) or next(ends, None)
-        if problem is None:
+        ids = [name] if name in problems else [id_ for id_ in problems if id_.rpartition("/")[2] == name]
+        if not ids:
             raise UnknownNameError("problem", name, problems)
+        if len(ids) > 1:
+            raise UsageError(f"{name!r} is the end of several ids of problems: {listed(ids, 5)}. Give the whole id.")
+        problem = problems[ids[0]]
         self._grading.require_gradable([problem])
         return Check(problem, self._grader.tests_of(problem, "plus" if problem.plus else "base"), self._grader)
 

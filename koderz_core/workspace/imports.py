@@ -15,6 +15,7 @@ from pathlib import Path
 from koderz_core import __version__
 from koderz_core.conditions import TIME_LIMIT, of_problems, time_limit
 from koderz_core.config import Settings
+from koderz_core.datasets.own_problems import is_own
 from koderz_core.errors import DataError, UsageError
 from koderz_core.events import BenchmarkOpened, encode
 from koderz_core.files import replacement
@@ -28,7 +29,7 @@ from koderz_core.imports.tables import FIELDS, parse_mapping, parse_prices
 from koderz_core.input_tables import Columns
 from koderz_core.journal import read
 from koderz_core.models.catalogue import tier_of_name
-from koderz_core.records import Cost, Dataset, DatasetOrigin, Plan, Problem, Tier
+from koderz_core.records import OF_VARIANT, Cost, Dataset, DatasetOrigin, Plan, Problem, Tier
 from koderz_core.records.plans import Imported
 from koderz_core.workspace.datasets import Datasets
 from koderz_core.workspace.grading import Grading, Watch, iter_only
@@ -244,10 +245,13 @@ class Imports:
             )
         name = next(iter(named), "")
         known = {each.lower(): each for each in self._datasets.names()} | _ALIASES
-        if name.lower() in known:
-            return name, self._datasets.load(known[name.lower()])
+        base, of_variant, variant = name.partition(OF_VARIANT)
+        if base.lower() in known:
+            return name, self._datasets.load(f"{known[base.lower()]}{of_variant}{variant}")
         prompts = all(result.prompt for result in file.results)  # they show whether the ids suggest the right dataset
-        if not order.dataset and (prompts or not name) and (suggested := self._suggested(order, file)):
+        # A user's own file may have the ids and prompts of a published dataset, and other tests.
+        guess = not (order.dataset or is_own(name)) and (prompts or not name)
+        if guess and (suggested := self._suggested(order, file)):
             return suggested.origin.name, suggested
         if name and (needed or (order.dataset and get_close_matches(name.lower(), known, 1))):
             return name, self._datasets.load(name)  # raises UnknownNameError, which names similar datasets

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import msgspec
 
+from koderz_core.bundles.creation import require_own
 from koderz_core.config import Settings
 from koderz_core.errors import DataError, UsageError
 from koderz_core.files import replace_file
@@ -110,8 +111,9 @@ class Repositories:
         """Let a model summarise the map, and keep the call with its price in the data folder.
 
         The prompt contains no contents of files except first sentences of docstrings. Raises ModelError, OfflineError,
-        UnknownNameError, DataError.
+        UnknownNameError, DataError, and UsageError in a dashboard that shows a bundle.
         """
+        require_own(self._settings.home)
         card = resolve(model, self._settings)
         path = self._record_path()
         prompt = self._settings.redaction().text(summary_prompt(repository))

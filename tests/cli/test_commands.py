@@ -67,7 +67,8 @@ def test_a_list_of_experiments_says_that_its_limit_leaves_some_out(koderz: Any) 
     lists = [koderz("results", "--experiments", "--limit", limit).out for limit in (2, 3, 0)]
     assert [said.count("exp_") for said in lists] == [2, 3, 3]
     assert ["… and more lines (--limit 0 shows all)" in said for said in lists] == [True, False, False]
-    assert len(koderz("results", "--experiments", "--limit", "2", "--json").json) == 2
+    said = koderz("results", "--experiments", "--limit", "2", "--json")
+    assert (len(said.json), said.err) == (2, "… and more lines (--limit 0 shows all)\n")
 
 
 def test_results_of_nothing_say_how_to_begin(koderz: Any) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -55,6 +57,7 @@ def test_pass_at_k_is_given_for_each_k_that_every_task_has_enough_candidates_for
     pass_at_k, _ = code_eval.compute([[RIGHT, WRONG, WRONG], [RIGHT, RIGHT]], [TESTS, CHECK], k=[1, 2, 3])
     assert pass_at_k == {"pass@1": pytest.approx((1 / 3 + 1) / 2), "pass@2": pytest.approx((2 / 3 + 1) / 2)}
     assert code_eval.compute([[RIGHT], []], [TESTS, TESTS], k=[1])[0] == {}
+    assert code_eval.compute([[RIGHT, WRONG]], [TESTS], k=1)[0] == {"pass@1": 0.5}  # one number, as code_eval takes it
 
 
 def test_the_metric_warns_of_candidates_that_could_not_be_judged(
@@ -105,3 +108,14 @@ def test_a_reward_for_a_dataset_reads_ids_that_are_numbers_as_those_of_mbpp() ->
     assert reward(["    return number % 1.0\n", "    return 0\n"], id=[2, 2]) == [1.0, 0.0]
     with pytest.raises(UnknownNameError, match="Unknown problem: '999'"):
         reward(["x"], id=[999])
+
+
+def test_a_number_that_ends_several_ids_names_none_of_their_problems(tmp_path: Path) -> None:
+    problem = {"prompt": "def one():\n", "entry_point": "one", "canonical_solution": "    return 1\n"}
+    problem |= {"asserts": ["assert one() == 1"]}
+    file = tmp_path / "own.jsonl"
+    file.write_text("\n".join(json.dumps({"task_id": name} | problem) for name in ("a/1", "b/1")))
+    reward = code_eval.reward_for(str(file))
+    assert reward(["def one(): return 1"], task_id=["b/1"]) == [1.0]
+    with pytest.raises(UsageError, match="'1' is the end of several ids of problems: a/1, b/1"):
+        reward(["def one(): return 1"], task_id=[1])

@@ -154,7 +154,7 @@ def test_an_unknown_duration_is_a_span_without_length_that_says_so(koderz: Any, 
     (tmp_path / "in.jsonl").write_text(json.dumps(line))
     assert koderz("import", tmp_path / "in.jsonl", "--name", "back").code == 0
     ((root, step, chat),) = exported(koderz, "back")
-    for span in (root, chat):
+    for span in (root, step, chat):
         assert span["startTimeUnixNano"] == span["endTimeUnixNano"]
         assert attributes(span)["koderz.duration_unknown"] is True
     assert attributes(chat)["gen_ai.provider.name"] == "unknown"

@@ -148,6 +148,18 @@ def test_a_log_with_scores_of_different_kinds_has_one_scorer_and_is_imported(
     assert rows(koderz, "back") == rows(koderz, "own")
 
 
+def test_a_scorer_that_was_added_to_a_log_of_koderz_does_not_change_its_programs(koderz: Any, tmp_path: Path) -> None:
+    koderz("benchmark", "--problems", "0:2", "--coder", "scripted/strong", "--name", "own")
+    (file,) = exported(koderz, tmp_path / "logs")
+    log = read_eval_log(file)
+    for each in log.samples:
+        each.scores["added"] = Score(value="I", answer=each.output.completion)
+    write_eval_log(log, file)
+    said = koderz("import", file, "--metric", "added", "--name", "back")
+    assert said.code == 0, said.err
+    assert rows(koderz, "back") == rows(koderz, "own")
+
+
 @pytest.mark.parametrize(("at", "year"), [("1.7e12", 2540), ("1e300", 2540), ("-1e18", 1970)])
 def test_an_impossible_time_in_a_journal_becomes_the_nearest_possible_one(
     koderz: Any, tmp_path: Path, settings: Settings, at: str, year: int

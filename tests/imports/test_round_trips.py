@@ -9,6 +9,9 @@ from typing import Any
 
 import pytest
 
+from koderz_core.config import Settings
+from koderz_core.datasets.humaneval import load_humaneval
+
 RUN = ("benchmark", "--problems", "0:4", "--coder", "scripted/weak,scripted/strong", "--strategy", "direct,supervised")
 MORE = ("--max-iterations", "2", "--repeats", "2", "--name", "own")
 
@@ -79,6 +82,46 @@ def test_stated_results_stay_stated_after_a_round_trip_through_inspect(koderz: A
     own, back = ([tuple(row[field] for field in shown) for row in found] for found in (own, back))
     assert own == back
     assert "frontier" in koderz("compare", "back").out
+
+
+def test_the_program_in_a_log_for_inspect_is_graded_unchanged(koderz: Any, tmp_path: Path) -> None:
+    pytest.importorskip("inspect_ai", reason="the extra koderz[inspect] is not installed")
+    file = tmp_path / "own.jsonl"
+    program = "def add(x, y):\n    return x + y\n\nassert add(1, 1) == 3\n"  # of a reply, the assert would be removed
+    file.write_text(json.dumps({"task_id": "HumanEval/53", "solution": program}))
+    koderz("import", file, "--dataset", "humaneval")
+    koderz("export", "own", "--format", "inspect", "--out", tmp_path / "logs")
+    (log,) = (tmp_path / "logs").glob("*.eval")
+    assert koderz("import", log, "--name", "back").code == 0
+    assert shares(koderz, "back") == shares(koderz, "own") == {"own": {"HumanEval/53": 0}}
+
+
+def test_results_on_a_variant_are_graded_on_the_same_variant(koderz: Any, tmp_path: Path) -> None:
+    koderz("benchmark", "--problems", "0:2", "--coder", "scripted/strong", "--variant", "impossible", "--name", "own")
+    koderz("export", "own", "--format", "eee", "--out", tmp_path)
+    (samples,) = tmp_path.rglob("*_samples.jsonl")
+    said = koderz("import", samples, "--name", "back")
+    assert "humaneval, variant impossible (SHA-256" in said.out
+    assert shares(koderz, "back") == shares(koderz, "own")
+
+
+def test_results_on_an_own_file_are_not_graded_on_the_dataset_that_their_ids_suggest(
+    koderz: Any, tmp_path: Path, settings: Settings
+) -> None:
+    known = load_humaneval(settings).problems[53]
+    problem = {"task_id": known.id, "prompt": known.public.prompt, "entry_point": known.public.entry_point}
+    problem |= {"canonical_solution": "    return x + y\n", "asserts": ["assert add(2, 3) == 5"]}
+    own, made = tmp_path / "own.jsonl", tmp_path / "made.jsonl"
+    own.write_text(json.dumps(problem))
+    made.write_text(json.dumps({"task_id": known.id, "solution": "def add(x, y):\n    return 5"}))
+    koderz("import", made, "--dataset", own)
+    koderz("export", "made", "--format", "eee", "--out", tmp_path)
+    (samples,) = tmp_path.rglob("*_samples.jsonl")
+    for copy in (settings.home / "datasets").glob("own-*.jsonl"):
+        copy.unlink()
+    assert koderz("import", samples, "--name", "back").code == 0
+    (row,) = koderz("results", "back", "--json").json
+    assert (row["score_kind"], row["solved"]) == ("reported", 1)
 
 
 def test_imported_programs_are_graded_by_the_plus_tests_of_those_problems_that_have_some(

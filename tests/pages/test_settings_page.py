@@ -80,6 +80,14 @@ def test_what_the_environment_says_is_shown_as_stronger(visit: Visit, monkeypatc
     assert list(table.loc["timeout", ["value", "source"]]) == ["50", "environment"]
 
 
+def test_a_dashboard_that_shows_a_bundle_saves_no_setting(visit: Visit) -> None:
+    file().parent.mkdir(parents=True)
+    file().with_name("opened-bundle.json").write_text('{"run_id": "bench_1", "privacy_level": "team_safe"}')
+    app = visit("settings", setting="timeout")
+    assert "start `koderz ui` without --open" in said(app)
+    assert "Save" not in [button.label for button in app.button]
+
+
 def test_the_meaning_of_a_setting_is_shown_without_backticks(visit: Visit) -> None:
     app = visit("settings", setting="datasets_dir")
     meaning = "The folder of datasets. Default: datasets in the data folder."

@@ -81,6 +81,15 @@ def test_a_map_leaves_the_machine_only_after_a_yes_and_never_offline(
     assert koderz("conduct", folder, "--summary", "scripted/weak").code == 0
 
 
+def test_no_model_is_paid_for_a_summary_in_the_temporary_folder_of_a_bundle(folder: Path) -> None:
+    with open_workspace() as workspace:
+        home = workspace.settings.home
+        home.mkdir(parents=True, exist_ok=True)
+        (home / "opened-bundle.json").write_text('{"run_id": "bench_1", "privacy_level": "team_safe"}')
+        with pytest.raises(UsageError, match="shows a bundle"):
+            workspace.repositories.summarize(workspace.repositories.map(folder), "scripted/weak")
+
+
 def test_the_command_shows_hostile_names_without_control_characters(folder: Path, koderz: Any) -> None:
     (folder / "src/shop/a\x1b[31m\nb.py").write_text("import \\\n")
     said = koderz("conduct", folder)
