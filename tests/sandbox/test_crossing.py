@@ -148,6 +148,31 @@ def test_tests_that_compare_objects_of_the_program_run_beside_it():
         assert (verdict.marks, verdict.shared) == (marks, True)
 
 
+@pytest.mark.parametrize(
+    ("right", "test"),
+    [
+        (PAIR + "    def __lt__(self, other): return self.first < other.first", "assert candidate(1) < candidate(2)"),
+        ("import collections\nPair = collections.namedtuple('Pair', 'first')", "assert candidate(3).first == 6"),
+        (PAIR + "    def __repr__(self): return 'Pair'", "assert repr(candidate(1)) == 'Pair'"),
+        (PAIR, "assert isinstance(candidate(1), Pair)"),
+    ],
+)
+def test_tests_that_the_publisher_s_solution_passes_only_beside_them_run_beside_each_program(right, test):
+    right += "\ndef double(x): return Pair(2 * x)"
+    verdict = judged(f"{right}  # another", checks(test, "assert candidate(0).first == 0"), canonical=right)
+    assert (verdict.marks, verdict.shared) == ("PP", True)
+    wrong = right.replace("2 * x", "5 - x")
+    assert judged(wrong, checks(test, "assert candidate(0).first == 0"), canonical=right).marks[-1] == "F"
+
+
+@pytest.mark.parametrize("argument", ["lambda y: y", "(n for n in [3])", "__import__('datetime').date(2000, 1, 3)"])
+def test_without_a_solution_arguments_that_cannot_cross_let_tests_run_beside_the_program(argument):
+    tests = checks(f"assert candidate({argument}) == 6")
+    for code, marks in (("def double(x): return 6", "P"), ("def double(x): return 5", "F")):
+        verdict = judged(code, tests)
+        assert (verdict.marks, verdict.shared) == (marks, True)
+
+
 @pytest.mark.parametrize("canonical", ["", "def double(x): return 2 * x"])
 def test_objects_that_only_the_program_returns_stay_outside_of_its_tests(canonical):
     code = "class Liar:\n    __eq__ = lambda *_: True\ndef double(x): return Liar()"
