@@ -165,6 +165,14 @@ def test_tests_that_the_publisher_s_solution_passes_only_beside_them_run_beside_
     assert judged(wrong, checks(test, "assert candidate(0).first == 0"), canonical=right).marks[-1] == "F"
 
 
+def test_the_tested_class_has_attributes_and_the_tested_function_a_name():
+    code = "class double:\n    size = 2\n    def __init__(self, x): self.x = x\n    of = classmethod(lambda c, x: c(x))"
+    tests = checks("assert double.size == 2", "assert candidate.of(3).x == 3", "assert candidate.__name__ == 'double'")
+    assert judged(code, tests).marks == "PPP"
+    beside = checks("assert isinstance(double.of(3), double)", "assert candidate(4).x == 4")
+    assert judged(code, beside, canonical=code).marks == "PP"
+
+
 @pytest.mark.parametrize("argument", ["lambda y: y", "(n for n in [3])", "__import__('datetime').date(2000, 1, 3)"])
 def test_without_a_solution_arguments_that_cannot_cross_let_tests_run_beside_the_program(argument):
     tests = checks(f"assert candidate({argument}) == 6")

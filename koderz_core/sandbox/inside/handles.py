@@ -9,7 +9,7 @@ objects.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Protocol, TypeVar, cast
 
 from .values import Crossed, Known, Names, Opaque, decode, encode, number_of
@@ -96,16 +96,6 @@ def checked(value: object, kind: type[_Kind]) -> _Kind:
     if not isinstance(value, kind):
         raise TypeError(f"the program answered {type(value).__name__} where only {kind.__name__} makes sense")
     return value
-
-
-def function(handle: Handle, name: str) -> Callable[..., object]:
-    """A stub for a function of the program, which looks like a function to the tests."""
-
-    def candidate(*arguments: object, **named: Any) -> object:  # Any: the tests' arguments
-        return handle(*arguments, **named)
-
-    candidate.__name__ = candidate.__qualname__ = name
-    return candidate
 
 
 class Snapshot:
