@@ -57,6 +57,16 @@ def test_livecodebench(tmp_path: Path, judge: BoxedJudge) -> None:
     assert dataset.origin.licence == "cc (problems scraped)"
 
 
+def test_programs_for_livecodebench_may_recurse_as_deep_as_in_the_publisher_s_harness(
+    tmp_path: Path, judge: BoxedJudge
+) -> None:
+    dataset = placed("livecodebench", tmp_path)
+    deep = "def depth(n): return n and 1 + depth(n - 1)\nassert depth(20_000) == 20_000\n"
+    assert passes(judge, dataset, 0, f"{deep}input()\nprint(sum(map(int, input().split())))") == "PPP"
+    pairs = "def pairs(nums, k): return tuple([a, b] for a, b in zip(nums, nums[1:]) if a + b == k)"
+    assert passes(judge, dataset, 1, deep + pairs) == "PP"
+
+
 def test_apps(tmp_path: Path, judge: BoxedJudge) -> None:
     dataset = placed("apps", tmp_path)
     half, largest = dataset.problems
