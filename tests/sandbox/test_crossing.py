@@ -76,6 +76,15 @@ def test_other_functions_of_a_program_can_be_tested():
     assert judged(code, checks("assert candidate(half(4)) == 4"), canonical=code).passed
 
 
+@pytest.mark.parametrize(
+    "test", ["table = [2, 4]; assert candidate(1) in table", "assert [candidate(table) for table in [1]]"]
+)
+def test_a_variable_of_the_tests_is_not_a_name_that_a_program_must_define(test):
+    assert judged(
+        "def double(x): return 2 * x", checks(test), canonical="table = {}\ndef double(x): return x + x"
+    ).passed
+
+
 def test_the_problem_s_own_functions_are_not_the_program_s():
     given = "def right(x): return 2 * x\n"
     verdict = judged(
