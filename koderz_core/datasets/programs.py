@@ -16,7 +16,7 @@ from typing import Any
 
 from koderz_core.datasets import output_comparison
 from koderz_core.datasets.humaneval import preamble_of
-from koderz_core.datasets.output_comparison import Comparison
+from koderz_core.datasets.output_comparison import VALUES, Comparison, Like
 from koderz_core.errors import DataError
 from koderz_core.python_parser import parse
 from koderz_core.records import Cases, Facts, LeftOut, Problem, PublicProblem, TestSet
@@ -57,11 +57,11 @@ def _tests(calls: Sequence[str], answers: Sequence[str], checker: str, tolerance
     if not calls:
         return TestSet()
     limits = "\n".join([f"{seconds:g}"] * len(calls)) if seconds else ""
-    source, kind = _comparison(), Comparison.__name__
-    if tolerance:  # the hash of ``humaneval-stdin``, which has none, contains the source without this class
-        source, kind = f"{source}\n\n{inspect.getsource(Tolerant)}", Tolerant.__name__
-    source = f"{source}\n\nlike = {kind}({checker!r}, {tolerance!r}).like\n"
-    return TestSet(source, cases=Cases("\n".join(calls), "\n".join(answers), limits=limits))
+    # The hash of ``humaneval-stdin``, which needs no further class, contains the source without them.
+    more: list[type] = [Tolerant] if tolerance else [Rows, WithRows] if checker == VALUES[1] else []
+    kind = [Comparison, *more][-1].__name__
+    sources = [_comparison(), *map(inspect.getsource, more), f"like = {kind}({checker!r}, {tolerance!r}).like\n"]
+    return TestSet("\n\n".join(sources), cases=Cases("\n".join(calls), "\n".join(answers), limits=limits))
 
 
 @cache
@@ -76,6 +76,24 @@ class Tolerant(Comparison):
         if "inf" in wanted.lower():
             return Comparison(self.checker, 0.0)._same_numbers(seen, wanted)
         return super()._same_numbers(seen, wanted)
+
+
+class Rows(Like):
+    """Equal also to an answer with tuples in place of its lists."""
+
+    __hash__ = None  # type: ignore[assignment]  # Python's way to make a class unhashable
+
+    def __eq__(self, answer: object) -> bool:
+        items = answer if isinstance(answer, list | tuple) else ()
+        rows = [list(item) if isinstance(item, tuple) else item for item in items]
+        return super().__eq__(answer) or (bool(rows) and super().__eq__(rows))
+
+
+class WithRows(Comparison):
+    """The comparison of APPS (eval/testing_util.py): JSON has turned the tuples in a list into lists."""
+
+    def like(self, value: object) -> Like:
+        return Rows(value, self)
 
 
 def program_problem(

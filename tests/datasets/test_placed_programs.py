@@ -80,6 +80,18 @@ def test_apps(tmp_path: Path, judge: BoxedJudge) -> None:
     assert passes(judge, dataset, 1, "def largest(numbers): return numbers[0]") == "FP"
 
 
+def test_values_that_json_has_changed_are_restored_for_apps(tmp_path: Path, judge: BoxedJudge) -> None:
+    row = json.loads((FILES / "apps.jsonl").read_text().split("\n")[1])
+    tests = {"inputs": [[{"3": 1}], [{"b": 2}]], "outputs": [[[[3, 1]]], [[["b", 2]]]], "fn_name": "largest"}
+    counts = {"inputs": [[[3, 3]], [["b"]]], "outputs": [[{"3": 2}], {"b": 1}], "fn_name": "largest"}
+    rows = [row | {"problem_id": at, "input_output": json.dumps(part)} for at, part in enumerate((tests, counts))]
+    (tmp_path / "apps.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    dataset = load("apps", Settings(datasets_dir=tmp_path))
+    assert passes(judge, dataset, 0, "def largest(numbers): return [(k, v) for k, v in numbers.items()]") == "PP"
+    assert passes(judge, dataset, 0, "def largest(numbers): return [(str(k), v) for k, v in numbers.items()]") == "FP"
+    assert passes(judge, dataset, 1, "def largest(numbers): return {it: numbers.count(it) for it in numbers}") == "PP"
+
+
 def test_codecontests(tmp_path: Path, judge: BoxedJudge) -> None:
     dataset = placed("codecontests", tmp_path)
     greeting, roots = dataset.problems
