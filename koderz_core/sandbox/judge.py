@@ -65,9 +65,9 @@ class BoxedJudge:
         make = partial(Worker, isolation, bwrap, 2 * memory_bytes)
         # At tier limited a program can write files and start processes, and so affect the next one.
         self._workers = Workers(make, workers or _cores(), used_once=isolation == "limited")
-        # By solution, tests and whether they share its process. Two threads may compute the same answer.
+        # By solution, tests, whether they share its process, and mirrors. Two threads may compute the same answer.
         self._modules = Modules(partial(ask, self._workers), isolation)
-        self._canonical: dict[tuple[str, str, Cases | None, bool], Answer] = {}
+        self._canonical: dict[tuple[str, str, Cases | None, bool, bool], Answer] = {}
         self._bwrap, self._limit = bwrap, workers or _cores()
         self._guard = threading.Lock()  # guards the judge of repositories
         self._repositories: RepositoryJudge | None = None
@@ -130,13 +130,13 @@ class BoxedJudge:
         canonical solution, a program whose functions return None decides, which meets only values that the tests make.
         """
         solution = problem.canonical_solution or _returning_none(problem.public)
-        apart = self._of_canonical(replace(problem, canonical_solution=solution), tests)
+        apart = self._of_canonical(replace(problem, canonical_solution=solution), tests, mirrors=True)
         if apart.report and apart.report.stuck:
             return True
         is_function = problem.public.kind in ("function", "repair") and not tests.cases
         if not (is_function and problem.canonical_solution and self._is_doubtful(apart)):
             return False
-        beside = self._of_canonical(problem, replace(tests, shared=True)).report
+        beside = self._of_canonical(problem, replace(tests, shared=True), mirrors=True).report
         passed = apart.report.marks.count("P") if apart.report else 0
         return beside is not None and beside.marks.count("P") > passed
 
@@ -238,18 +238,18 @@ class BoxedJudge:
             looks = list(looks_at_changes(tests.source, problem.public.entry_point)) or [False] * len(marks)
         return complete and all(mark == "P" or may for mark, may in zip(marks, looks, strict=True))
 
-    def _of_canonical(self, problem: Problem, tests: TestSet) -> Answer:
-        """The answer for the canonical solution, with the tests' own objects unchanged; empty without a solution.
+    def _of_canonical(self, problem: Problem, tests: TestSet, *, mirrors: bool = False) -> Answer:
+        """The answer for the canonical solution; empty without one. ``mirrors``: as in ``inside.trial.Order``.
 
         An answer that exceeded the time limit is not kept: the machine may have been busy.
         """
-        key = (problem.canonical_solution, tests.source, tests.cases, tests.shared)
+        key = (problem.canonical_solution, tests.source, tests.cases, tests.shared, mirrors)
         if not problem.canonical_solution:
             return Answer()
         if key in self._canonical:
             return self._canonical[key]
         order = self._order(problem, problem.canonical_solution, tests)
-        answer = ask(self._workers, replace(order, mirrors=False))
+        answer = ask(self._workers, replace(order, mirrors=mirrors))
         if not answer.stalled and not (answer.report and answer.report.error == "timeout"):
             self._canonical[key] = answer
         return answer
