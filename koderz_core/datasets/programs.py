@@ -33,6 +33,14 @@ IMPORTS = (
     "from typing import Any, Dict, List, Optional, Set, Tuple\n"
 )
 """The beginning of the prompt of a published function: its signature may use these names."""
+_METHOD = """
+
+def {function}(*arguments):
+    if "Solution" not in globals():
+        raise NameError("the program defines no function {function!r}")
+    return Solution().{function}(*arguments)
+"""
+"""The function of a program that has it only as a method of ``Solution``, as the publishers' harnesses accept."""
 _INT64 = 1 << 63
 
 Pair = tuple[str, str]
@@ -116,7 +124,7 @@ def function_problem(problem: Problem, starter: str, function: str) -> Problem |
     preamble = preamble_of(prompt, function)
     if preamble is None:
         return LeftOut(problem.id, f"its text cannot be the docstring of {function}")
-    public = PublicProblem(problem.id, prompt, function, preamble)
+    public = PublicProblem(problem.id, prompt, function, preamble + _METHOD.format(function=function))
     return Problem(public, problem.tests, problem.canonical_solution, samples=problem.samples, facts=problem.facts)
 
 

@@ -57,6 +57,15 @@ def test_livecodebench(tmp_path: Path, judge: BoxedJudge) -> None:
     assert dataset.origin.licence == "cc (problems scraped)"
 
 
+def test_a_function_may_be_a_method_of_the_publisher_s_class(tmp_path: Path, judge: BoxedJudge) -> None:
+    dataset = placed("livecodebench", tmp_path)
+    method = "def pairs(self, nums: List[int], k): return [[a, b] for a, b in zip(nums, nums[1:]) if a + b == k]"
+    assert passes(judge, dataset, 1, f"class Solution:\n    {method}") == "PP"
+    problem = dataset.problems[1]
+    without = judge.check(problem, "def other(): pass", problem.tests)
+    assert without.message.endswith("NameError: the program defines no function 'pairs'")
+
+
 def test_programs_for_livecodebench_may_recurse_as_deep_as_in_the_publisher_s_harness(
     tmp_path: Path, judge: BoxedJudge
 ) -> None:
