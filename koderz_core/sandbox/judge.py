@@ -102,7 +102,8 @@ class BoxedJudge:
             found = self._modules.verdict(problem, tests, replace(order, shared=True))
             return found if isinstance(found, Verdict) else self._without_report(problem, tests, order, found)
         answer = ask(self._workers, order)
-        if self._is_doubtful(answer) and not order.shared and self._need_its_process(problem, tests):
+        apart = order.kind in ("function", "repair") and not (order.shared or tests.cases)
+        if apart and self._is_doubtful(answer) and self._need_its_process(problem, tests):
             beside = ask(self._workers, replace(order, shared=True))
             answer = beside if beside.report else answer
         if answer.report is None:
@@ -124,7 +125,7 @@ class BoxedJudge:
         return answer.report.error != "timeout" and not answer.report.verdict(self.isolation).passed
 
     def _need_its_process(self, problem: Problem, tests: TestSet) -> bool:
-        """Whether tests of a function must run in the process of the program, whatever the program is.
+        """Whether asserts about a function must run in the process of the program, whatever the program is.
 
         They must if the canonical solution meets values that cannot cross, or passes more tests there. Without a
         canonical solution, a program whose functions return None decides, which meets only values that the tests make.
@@ -133,8 +134,7 @@ class BoxedJudge:
         apart = self._of_canonical(replace(problem, canonical_solution=solution), tests, mirrors=True)
         if apart.report and apart.report.stuck:
             return True
-        is_function = problem.public.kind in ("function", "repair") and not tests.cases
-        if not (is_function and problem.canonical_solution and self._is_doubtful(apart)):
+        if not (problem.canonical_solution and self._is_doubtful(apart)):
             return False
         beside = self._of_canonical(problem, replace(tests, shared=True), mirrors=True).report
         passed = apart.report.marks.count("P") if apart.report else 0
