@@ -105,6 +105,7 @@ def test_an_object_of_the_program_s_is_equal_to_nothing():
     code = "class Liar:\n    def __eq__(self, other): return True\n    __ne__ = __eq__\ndef double(x): return Liar()"
     verdict = judged(code, checks("assert candidate(1) == 2", "assert candidate(1) != 2", "assert 2 in [candidate(1)]"))
     assert (verdict.marks, verdict.shared) == ("FFF", False)
+    assert judged(code, checks("assert candidate(1) != None", "assert not candidate(1) != None")).marks == "PF"
 
 
 PLAIN = ("bool", "int", "float", "complex", "str", "bytes", "bytearray", "list", "tuple", "dict", "set", "frozenset")
