@@ -179,8 +179,6 @@ def test_the_tested_class_has_attributes_and_the_tested_function_a_name():
     code = "class double:\n    size = 2\n    def __init__(self, x): self.x = x\n    of = classmethod(lambda c, x: c(x))"
     tests = checks("assert double.size == 2", "assert candidate.of(3).x == 3", "assert candidate.__name__ == 'double'")
     assert judged(code, tests).marks == "PPP"
-    beside = checks("assert isinstance(double.of(3), double)", "assert candidate(4).x == 4")
-    assert judged(code, beside, canonical=code).marks == "PP"
 
 
 @pytest.mark.parametrize("argument", ["lambda y: y", "(n for n in [3])", "__import__('datetime').date(2000, 1, 3)"])
@@ -298,6 +296,7 @@ def test_where_there_is_no_solution_to_tell_a_change_in_place_is_what_the_tests_
 
 PLACE = "class Place:\n    def __init__(self, v): self.v = v\n"
 BY_KEY = checks("given = [3, 1]", "assert candidate(given, lambda x: -x) == sorted(given, key=lambda x: -x)")
+EMPTYING_CLASS = "class double:\n    def __new__(cls, a, key):\n        a.clear()\n        return []"
 OF_OBJECT = PLACE + checks("place = Place(3)", "assert candidate(place) == place.v * 2")
 
 
@@ -307,6 +306,7 @@ OF_OBJECT = PLACE + checks("place = Place(3)", "assert candidate(place) == place
         (BY_KEY, "def double(a, key): return sorted(a, key=key)", "def double(a, key):\n    a.clear()\n    return []"),
         (BY_KEY, "def double(a, key):\n    a.sort(key=key)\n    return a", "def double(a, key): return a.clear() or a"),
         (OF_OBJECT, "def double(a): return a.v * 2", "def double(a):\n    a.v = 0\n    return 0"),
+        (BY_KEY, "def double(a, key): return sorted(a, key=key)", EMPTYING_CLASS),
     ],
 )
 def test_beside_its_tests_too_a_program_cannot_change_what_it_is_compared_with(tests, right, emptied):

@@ -22,11 +22,10 @@ _Function = Callable[..., object]
 
 def report(module: ModuleType, question: Message) -> Message:
     """The result of the tests: the JSON of ``recorder.Outcome``, and whether they ran to their end."""
-    entry = getattr(module, question["entry_point"])
-    if question.get("kind") == "module" or isinstance(entry, type):
+    if question.get("kind") == "module":
         return _of_module(module, question)
     tests = suite.ready(question["tests"], expecting=True)
-    candidate = _Candidate(entry, copies=not question["mirrors"])
+    candidate = _Candidate(getattr(module, question["entry_point"]), copies=not question["mirrors"])
     function = candidate.function()
 
     def expecting(called: object, *ends: str) -> object:
@@ -37,7 +36,7 @@ def report(module: ModuleType, question: Message) -> Message:
 
 
 def _of_module(module: ModuleType, question: Message) -> Message:
-    """As ``report``, with the program's own objects: a class has to stay a class, and tests may patch a module."""
+    """As ``report``, with the module's own objects: a class has to stay a class, and tests may patch the module."""
     tests = suite.ready(question["tests"])
     names = {**module.__dict__, PROGRAM: module}
     return _executed(tests, names, names[question["entry_point"]], Recorder(tests.sources, lambda: True, asks=True))
