@@ -103,7 +103,7 @@ class BoxedJudge:
             return found if isinstance(found, Verdict) else self._without_report(problem, tests, order, found)
         answer = ask(self._workers, order)
         apart = order.kind in ("function", "repair") and not (order.shared or tests.cases)
-        if apart and self._is_doubtful(answer) and self._need_its_process(problem, tests):
+        if apart and self._is_doubtful(answer) and self._need_its_process(problem, tests, answer):
             beside = ask(self._workers, replace(order, shared=True))
             answer = beside if beside.report else answer
         if answer.report is None:
@@ -124,17 +124,20 @@ class BoxedJudge:
             return bool(answer.broken)
         return answer.report.error != "timeout" and not answer.report.verdict(self.isolation).passed
 
-    def _need_its_process(self, problem: Problem, tests: TestSet) -> bool:
-        """Whether asserts about a function must run in the process of the program, whatever the program is.
+    def _need_its_process(self, problem: Problem, tests: TestSet, answer: Answer) -> bool:
+        """Whether asserts about a function must run in the process of the program, which never decides this alone.
 
         They must if the canonical solution meets values that cannot cross, or passes more tests there. Without a
-        canonical solution, a program whose functions return None decides, which meets only values that the tests make.
+        canonical solution, the program of the ``answer`` and one whose functions return None must meet such values: the
+        second one meets only values that the tests make.
         """
-        solution = problem.canonical_solution or _returning_none(problem.public)
-        apart = self._of_canonical(replace(problem, canonical_solution=solution), tests, mirrors=True)
-        if apart.report and apart.report.stuck:
+        if not problem.canonical_solution:
+            empty = replace(problem, canonical_solution=_returning_none(problem.public))
+            return _is_stuck(answer) and _is_stuck(self._of_canonical(empty, tests, mirrors=True))
+        apart = self._of_canonical(problem, tests, mirrors=True)
+        if _is_stuck(apart):
             return True
-        if not (problem.canonical_solution and self._is_doubtful(apart)):
+        if not self._is_doubtful(apart):
             return False
         beside = self._of_canonical(problem, replace(tests, shared=True), mirrors=True).report
         passed = apart.report.marks.count("P") if apart.report else 0
@@ -283,6 +286,11 @@ def _unfit(code: str) -> tuple[ErrorClass, str] | None:
     if fault := surrogate_in(code):
         return "syntax", f"Python source has no such text: {fault}"
     return None
+
+
+def _is_stuck(answer: Answer) -> bool:
+    """Whether the tests met a value that cannot cross."""
+    return answer.report is not None and answer.report.stuck
 
 
 def _returning_none(problem: PublicProblem) -> str:
