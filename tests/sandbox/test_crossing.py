@@ -85,6 +85,11 @@ def test_a_variable_of_the_tests_is_not_a_name_that_a_program_must_define(test):
     ).passed
 
 
+def test_arguments_of_a_call_may_have_any_name():
+    call = "candidate(self=1, handle=1, what=1, target=1, function=1)"
+    assert judged("def double(**named): return len(named)", checks(f"assert {call} == 5")).passed
+
+
 def test_the_problem_s_own_functions_are_not_the_program_s():
     given = "def right(x): return 2 * x\n"
     verdict = judged(
