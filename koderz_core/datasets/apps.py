@@ -64,7 +64,11 @@ def problem_of(line: bytes) -> Problem | LeftOut:
     function = tests.get("fn_name")
     solution = "" if function else first_python(_solutions(row.solutions))
     facts = Facts(row.difficulty, tags=tuple(filter(None, [urlsplit(row.url).hostname])))
-    set_of = call_tests(inputs, outputs, "values or first", SECONDS) if function else _outputs(inputs, outputs)
+    if function:
+        calls, answers = (list(map(_restored, column)) for column in (inputs, outputs))
+        set_of = call_tests(calls, answers, "values or first", SECONDS)
+    else:
+        set_of = _outputs(inputs, outputs)
     problem = kept(program_problem(name, row.question, set_of, TestSet(), facts, solution))
     if function and isinstance(problem, Problem):
         return function_problem(problem, row.starter_code, str(function))
@@ -78,6 +82,19 @@ def _columns(tests: Any) -> tuple[list[Any], list[Any]]:  # Any: JSON
     if tests.get("fn_name") and not all(isinstance(arguments, list) for arguments in inputs):
         raise DataError("field input_output has an input that is not a list of arguments")
     return inputs, outputs
+
+
+def _restored(value: Any) -> Any:  # Any: JSON
+    """A dict, or a list that begins with one, with whole numbers as keys. JSON has turned these keys into texts."""
+    match value:
+        case dict():
+            try:
+                return {int(key): item for key, item in value.items()}
+            except ValueError:
+                return value
+        case [dict() as first, *others]:
+            return [_restored(first), *others]
+    return value
 
 
 def _outputs(inputs: list[Any], outputs: list[Any]) -> TestSet:

@@ -17,7 +17,9 @@ def set_up_class_of_cases(kind: type[unittest.TestCase]) -> None:
         return
     try:
         kind.setUpClass()
-    except unittest.SkipTest:
+    except unittest.SkipTest as skipped:
+        if _outcome_of_skip(skipped) != PASSED:
+            raise
         _SKIPPED_CLASSES[kind] = True
 
 

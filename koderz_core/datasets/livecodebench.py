@@ -11,6 +11,7 @@ import base64
 import binascii
 import json
 import zlib
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -32,6 +33,12 @@ NAME = "livecodebench"
 SECONDS = 6.0
 """Time limit of each test."""
 MOST_UNPACKED_BYTES = 64 << 20
+_DEEP = """import sys
+
+if __name__ == "candidate":  # in the program's process only
+    sys.setrecursionlimit(50000)
+"""
+"""As in ``import_string`` of testing_util.py, whose imports koderz does not make."""
 _FUNCTIONAL = "functional"
 _TEXT_CODES = {"UNICODE", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"}
 _OTHER_CODES = {"PROTO", "FRAME", "MEMOIZE", "PUT", "BINPUT", "LONG_BINPUT", "STOP"}
@@ -68,10 +75,10 @@ def problem_of(line: bytes) -> Problem | LeftOut:
     tests, samples = (_calls(part) if functional else _outputs(part) for part in (every, public))
     facts = Facts(row.difficulty, "", iso_date(row.contest_date, "contest_date"), (row.platform,))
     problem = program_problem(f"{NAME}/{row.question_id}", row.question_content, tests, samples, facts)
-    if functional:
-        made = function_problem(problem, row.starter_code, _function(row.metadata))
-        return made if isinstance(made, LeftOut) else kept(made)
-    return kept(problem)
+    made = function_problem(problem, row.starter_code, _function(row.metadata)) if functional else problem
+    if isinstance(made, LeftOut):
+        return made
+    return kept(replace(made, public=replace(made.public, preamble=made.public.preamble + _DEEP)))
 
 
 def _outputs(tests: list[_Test]) -> TestSet:

@@ -95,8 +95,9 @@ class _Approx:
 
 
 def _parametrize(names: Any, values: Iterable[Any], ids: object = None) -> Callable[[Any], Any]:  # noqa: ARG001 (pytest's)
-    listed = [name.strip() for name in names.split(",")] if isinstance(names, str) else list(names)
-    rows = [dict(zip(listed, [row] if len(listed) == 1 else row, strict=True)) for row in values]
+    listed = [name.strip() for name in names.split(",") if name.strip()] if isinstance(names, str) else list(names)
+    alone = isinstance(names, str) and len(listed) == 1  # else each row has its values in a sequence
+    rows = [dict(zip(listed, [row] if alone else row, strict=True)) for row in values]
 
     def mark(test: Any) -> Any:
         before = getattr(test, "parameters", [{}])

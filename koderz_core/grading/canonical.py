@@ -27,7 +27,7 @@ from koderz_core.records import Cases, PlusTests, Problem, TestSet
 from koderz_core.sandbox.inside.values import encode
 from koderz_core.sandbox.reference import Answers
 
-MEASURES_VERSION = "2"
+MEASURES_VERSION = "3"
 """Version of the cached measures and calls. A change makes koderz ignore records of other versions."""
 MOST_SECONDS = 60.0
 """Time limit for a canonical solution on its tests. The slowest of HumanEval and MBPP take a fraction of a second."""

@@ -65,9 +65,9 @@ class BoxedJudge:
         make = partial(Worker, isolation, bwrap, 2 * memory_bytes)
         # At tier limited a program can write files and start processes, and so affect the next one.
         self._workers = Workers(make, workers or _cores(), used_once=isolation == "limited")
-        # By solution, tests and whether they share its process. Two threads may compute the same answer.
+        # By solution, tests, whether they share its process, and mirrors. Two threads may compute the same answer.
         self._modules = Modules(partial(ask, self._workers), isolation)
-        self._canonical: dict[tuple[str, str, Cases | None, bool], Answer] = {}
+        self._canonical: dict[tuple[str, str, Cases | None, bool, bool], Answer] = {}
         self._bwrap, self._limit = bwrap, workers or _cores()
         self._guard = threading.Lock()  # guards the judge of repositories
         self._repositories: RepositoryJudge | None = None
@@ -77,18 +77,18 @@ class BoxedJudge:
         """The verdict of running ``code``, after the problem's preamble, on ``tests``.
 
         The canonical solution decides what no program may decide for itself: whether the tests are broken, whether they
-        need values that cannot cross (then they run in the program's own process), and which tests examine arguments
-        that are changed in place. A program that changes its arguments must pass all other tests with the tests' own
+        must run in the program's own process (``_need_its_process``), and which tests examine arguments that are
+        changed in place. A program that changes its arguments must pass all other tests with the tests' own
         objects unchanged as well, because it could otherwise empty the values that it is compared with. Tests in the
         program's own process are always run twice, since changes cannot be detected there.
 
         A module is judged in this way if its canonical solution passes so. Otherwise, or without a canonical solution,
         its tests run in the program's own process, and it must fail twins of them (``modules``).
 
-        Without a canonical solution, tests that seem broken count as broken, ``in_place`` finds the tests that examine
-        arguments, and tests run in the program's own process only if the test set says so. A program that cannot be
-        run, because it is too long or UTF-8 cannot encode it, has failed. Raises DataError if the tests are broken or
-        too large, SandboxError if programs cannot be run here or workers were lost.
+        Without a canonical solution, tests that seem broken count as broken, and ``in_place`` finds the tests that
+        examine arguments. A program that cannot be run, because it is too long or UTF-8 cannot encode it, has failed.
+        Raises DataError if the tests are broken or too large, SandboxError if programs cannot be run here or workers
+        were lost.
         """
         if unfit := _unfit(code):
             return Verdict("-" * number_of(tests), (), False, *unfit, 0.0, self.isolation)
@@ -102,12 +102,13 @@ class BoxedJudge:
             found = self._modules.verdict(problem, tests, replace(order, shared=True))
             return found if isinstance(found, Verdict) else self._without_report(problem, tests, order, found)
         answer = ask(self._workers, order)
+        apart = order.kind in ("function", "repair") and not (order.shared or tests.cases)
+        if apart and self._is_doubtful(answer) and self._need_its_process(problem, tests, answer):
+            beside = ask(self._workers, replace(order, shared=True))
+            answer = beside if beside.report else answer
         if answer.report is None:
             return self._without_report(problem, tests, order, answer)
         report = answer.report
-        canonical = self._of_canonical(problem, tests).report if report.stuck else None
-        if canonical and canonical.stuck:
-            report = ask(self._workers, replace(order, shared=True)).report or report
         verdict = report.verdict(self.isolation)
         if verdict.passed and (report.changed or report.shared):
             verdict = self._without_changes(problem, tests, replace(order, shared=report.shared), verdict)
@@ -116,6 +117,31 @@ class BoxedJudge:
         if not verdict.passed:
             return self._modules.beside(problem, tests, order, verdict)
         return self._modules.confirmed(problem, tests, order, verdict, opined=report.opined)
+
+    def _is_doubtful(self, answer: Answer) -> bool:
+        """Whether a program has failed, or its tests seem broken, perhaps because they need its own process."""
+        if answer.report is None:
+            return bool(answer.broken)
+        return answer.report.error != "timeout" and not answer.report.verdict(self.isolation).passed
+
+    def _need_its_process(self, problem: Problem, tests: TestSet, answer: Answer) -> bool:
+        """Whether asserts about a function must run in the process of the program, which never decides this alone.
+
+        They must if the canonical solution meets values that cannot cross, or passes more tests there. Without a
+        canonical solution, the program of the ``answer`` and one whose functions return None must meet such values: the
+        second one meets only values that the tests make.
+        """
+        if not problem.canonical_solution:
+            empty = replace(problem, canonical_solution=_returning_none(problem.public))
+            return _is_stuck(answer) and _is_stuck(self._of_canonical(empty, tests, mirrors=True))
+        apart = self._of_canonical(problem, tests, mirrors=True)
+        if _is_stuck(apart):
+            return True
+        if not self._is_doubtful(apart):
+            return False
+        beside = self._of_canonical(problem, replace(tests, shared=True), mirrors=True).report
+        passed = apart.report.marks.count("P") if apart.report else 0
+        return beside is not None and beside.marks.count("P") > passed
 
     def probe(self, problem: PublicProblem, code: str, calls: Sequence[str]) -> tuple[Observed, ...]:
         """The values of ``calls``: at most ``MOST_CALLS`` expressions over the names of ``code``, evaluated in order.
@@ -215,18 +241,18 @@ class BoxedJudge:
             looks = list(looks_at_changes(tests.source, problem.public.entry_point)) or [False] * len(marks)
         return complete and all(mark == "P" or may for mark, may in zip(marks, looks, strict=True))
 
-    def _of_canonical(self, problem: Problem, tests: TestSet) -> Answer:
-        """The answer for the canonical solution, with the tests' own objects unchanged; empty without a solution.
+    def _of_canonical(self, problem: Problem, tests: TestSet, *, mirrors: bool = False) -> Answer:
+        """The answer for the canonical solution; empty without one. ``mirrors``: as in ``inside.trial.Order``.
 
         An answer that exceeded the time limit is not kept: the machine may have been busy.
         """
-        key = (problem.canonical_solution, tests.source, tests.cases, tests.shared)
+        key = (problem.canonical_solution, tests.source, tests.cases, tests.shared, mirrors)
         if not problem.canonical_solution:
             return Answer()
         if key in self._canonical:
             return self._canonical[key]
         order = self._order(problem, problem.canonical_solution, tests)
-        answer = ask(self._workers, replace(order, mirrors=False))
+        answer = ask(self._workers, replace(order, mirrors=mirrors))
         if not answer.stalled and not (answer.report and answer.report.error == "timeout"):
             self._canonical[key] = answer
         return answer
@@ -260,6 +286,16 @@ def _unfit(code: str) -> tuple[ErrorClass, str] | None:
     if fault := surrogate_in(code):
         return "syntax", f"Python source has no such text: {fault}"
     return None
+
+
+def _is_stuck(answer: Answer) -> bool:
+    """Whether the tests met a value that cannot cross."""
+    return answer.report is not None and answer.report.stuck
+
+
+def _returning_none(problem: PublicProblem) -> str:
+    names = (problem.entry_point, *problem.names)
+    return "".join(f"def {name}(*arguments, **named): return None\n" for name in names)
 
 
 def _cores() -> int:

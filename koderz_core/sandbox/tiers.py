@@ -137,7 +137,12 @@ def names_used(problem: Problem, tests: str) -> list[str]:
 
 @lru_cache(1024)
 def _used(source: str) -> frozenset[str]:
-    return frozenset(node.id for node in ast.walk(_parsed(source)) if isinstance(node, ast.Name))
+    """Names that tests read and do not set themselves."""
+    nodes = list(ast.walk(_parsed(source)))
+    names = [node for node in nodes if isinstance(node, ast.Name)]
+    own = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    own |= {node.id for node in names if not isinstance(node.ctx, ast.Load)}
+    return frozenset(node.id for node in names) - own
 
 
 @lru_cache(1024)

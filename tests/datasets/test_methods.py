@@ -148,6 +148,14 @@ def test_a_skipped_test_passes_as_unittest_and_pytest_let_it(marked: str) -> Non
     assert outcomes(tests, year=year) == [True]
 
 
+@pytest.mark.parametrize("names", ["['number']", "('number',)", "'number,'"])
+def test_a_single_name_in_a_list_takes_its_value_from_a_sequence(names: str) -> None:
+    rows = "[2000, 400]" if names == "'number,'" else "[(2000,), (400,)]"
+    test = f"@pytest.mark.parametrize({names}, {rows})\ndef test_one(number):\n    assert year(number)\n"
+    tests = module_tests(f"import pytest\nfrom leap import year\n{test}", "leap")
+    assert outcomes(tests, year=year) == [True]
+
+
 def test_only_the_parameters_that_a_test_skips_pass_unseen() -> None:
     test = "def test_one(number):\n    if number < 1900: raise unittest.SkipTest\n    assert year(number)\n"
     for numbers, passed in (([1, 2000], True), ([1, 1900], False)):

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from koderz_core.datasets.output_comparison import Comparison
+from koderz_core.datasets.programs import output_tests
 
 
 def correct(written: object, expected: object, checker: str = "lines", tolerance: float = 0.0) -> bool:
@@ -50,6 +53,16 @@ def test_blanks_cases_and_numbers(written: str, expected: str, same: set[str]) -
 )
 def test_a_tolerance_is_for_numbers_that_are_not_whole(written: str, expected: str, same: bool) -> None:
     assert correct(written, expected, tolerance=1e-5) is same
+
+
+@pytest.mark.parametrize(
+    ("written", "expected", "same"),
+    [("5", "INF", False), ("-inf", "inf", False), ("Infinity", "inf", True), ("0.34", "0.340001", True)],
+)
+def test_a_tolerance_does_not_make_every_number_infinite(written: str, expected: str, same: bool) -> None:
+    names: dict[str, Any] = {"__name__": "tests"}  # Any: a module's names
+    exec(output_tests([("", expected)], "tokens", 1e-5).source, names)
+    assert (written == names["like"](expected)) is same
 
 
 def test_only_a_text_is_an_output() -> None:

@@ -57,6 +57,25 @@ def test_livecodebench(tmp_path: Path, judge: BoxedJudge) -> None:
     assert dataset.origin.licence == "cc (problems scraped)"
 
 
+def test_a_function_may_be_a_method_of_the_publisher_s_class(tmp_path: Path, judge: BoxedJudge) -> None:
+    dataset = placed("livecodebench", tmp_path)
+    method = "def pairs(self, nums: List[int], k): return [[a, b] for a, b in zip(nums, nums[1:]) if a + b == k]"
+    assert passes(judge, dataset, 1, f"class Solution:\n    {method}") == "PP"
+    problem = dataset.problems[1]
+    without = judge.check(problem, "def other(): pass", problem.tests)
+    assert without.message.endswith("NameError: the program defines no function 'pairs'")
+
+
+def test_programs_for_livecodebench_may_recurse_as_deep_as_in_the_publisher_s_harness(
+    tmp_path: Path, judge: BoxedJudge
+) -> None:
+    dataset = placed("livecodebench", tmp_path)
+    deep = "def depth(n): return n and 1 + depth(n - 1)\nassert depth(20_000) == 20_000\n"
+    assert passes(judge, dataset, 0, f"{deep}input()\nprint(sum(map(int, input().split())))") == "PPP"
+    pairs = "def pairs(nums, k): return tuple([a, b] for a, b in zip(nums, nums[1:]) if a + b == k)"
+    assert passes(judge, dataset, 1, deep + pairs) == "PP"
+
+
 def test_apps(tmp_path: Path, judge: BoxedJudge) -> None:
     dataset = placed("apps", tmp_path)
     half, largest = dataset.problems
@@ -68,6 +87,18 @@ def test_apps(tmp_path: Path, judge: BoxedJudge) -> None:
     assert passes(judge, dataset, 0, "print(int(input()) // 2)") == "FP"
     assert passes(judge, dataset, 1, "def largest(numbers): return max(numbers)") == "PP"
     assert passes(judge, dataset, 1, "def largest(numbers): return numbers[0]") == "FP"
+
+
+def test_values_that_json_has_changed_are_restored_for_apps(tmp_path: Path, judge: BoxedJudge) -> None:
+    row = json.loads((FILES / "apps.jsonl").read_text().split("\n")[1])
+    tests = {"inputs": [[{"3": 1}], [{"b": 2}]], "outputs": [[[[3, 1]]], [[["b", 2]]]], "fn_name": "largest"}
+    counts = {"inputs": [[[3, 3]], [["b"]]], "outputs": [[{"3": 2}], {"b": 1}], "fn_name": "largest"}
+    rows = [row | {"problem_id": at, "input_output": json.dumps(part)} for at, part in enumerate((tests, counts))]
+    (tmp_path / "apps.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    dataset = load("apps", Settings(datasets_dir=tmp_path))
+    assert passes(judge, dataset, 0, "def largest(numbers): return [(k, v) for k, v in numbers.items()]") == "PP"
+    assert passes(judge, dataset, 0, "def largest(numbers): return [(str(k), v) for k, v in numbers.items()]") == "FP"
+    assert passes(judge, dataset, 1, "def largest(numbers): return {it: numbers.count(it) for it in numbers}") == "PP"
 
 
 def test_codecontests(tmp_path: Path, judge: BoxedJudge) -> None:

@@ -76,6 +76,20 @@ def test_other_functions_of_a_program_can_be_tested():
     assert judged(code, checks("assert candidate(half(4)) == 4"), canonical=code).passed
 
 
+@pytest.mark.parametrize(
+    "test", ["table = [2, 4]; assert candidate(1) in table", "assert [candidate(table) for table in [1]]"]
+)
+def test_a_variable_of_the_tests_is_not_a_name_that_a_program_must_define(test):
+    assert judged(
+        "def double(x): return 2 * x", checks(test), canonical="table = {}\ndef double(x): return x + x"
+    ).passed
+
+
+def test_arguments_of_a_call_may_have_any_name():
+    call = "candidate(self=1, handle=1, what=1, target=1, function=1)"
+    assert judged("def double(**named): return len(named)", checks(f"assert {call} == 5")).passed
+
+
 def test_the_problem_s_own_functions_are_not_the_program_s():
     given = "def right(x): return 2 * x\n"
     verdict = judged(
@@ -96,6 +110,7 @@ def test_an_object_of_the_program_s_is_equal_to_nothing():
     code = "class Liar:\n    def __eq__(self, other): return True\n    __ne__ = __eq__\ndef double(x): return Liar()"
     verdict = judged(code, checks("assert candidate(1) == 2", "assert candidate(1) != 2", "assert 2 in [candidate(1)]"))
     assert (verdict.marks, verdict.shared) == ("FFF", False)
+    assert judged(code, checks("assert candidate(1) != None", "assert not candidate(1) != None")).marks == "PF"
 
 
 PLAIN = ("bool", "int", "float", "complex", "str", "bytes", "bytearray", "list", "tuple", "dict", "set", "frozenset")
@@ -145,6 +160,37 @@ def test_tests_that_compare_objects_of_the_program_run_beside_it():
     right, tests = f"{POINT}def double(x): return Point(x)", checks("assert [candidate(2)] == [Point(2)]")
     for code, marks in ((right, "P"), (right.replace("Point(x)", "Point(x + 1)"), "F")):
         verdict = judged(code, tests, canonical=right)
+        assert (verdict.marks, verdict.shared) == (marks, True)
+
+
+@pytest.mark.parametrize(
+    ("right", "test"),
+    [
+        (PAIR + "    def __lt__(self, other): return self.first < other.first", "assert candidate(1) < candidate(2)"),
+        ("import collections\nPair = collections.namedtuple('Pair', 'first')", "assert candidate(3).first == 6"),
+        (PAIR + "    def __repr__(self): return 'Pair'", "assert repr(candidate(1)) == 'Pair'"),
+        (PAIR, "assert isinstance(candidate(1), Pair)"),
+    ],
+)
+def test_tests_that_the_publisher_s_solution_passes_only_beside_them_run_beside_each_program(right, test):
+    right += "\ndef double(x): return Pair(2 * x)"
+    verdict = judged(f"{right}  # another", checks(test, "assert candidate(0).first == 0"), canonical=right)
+    assert (verdict.marks, verdict.shared) == ("PP", True)
+    wrong = right.replace("2 * x", "5 - x")
+    assert judged(wrong, checks(test, "assert candidate(0).first == 0"), canonical=right).marks[-1] == "F"
+
+
+def test_the_tested_class_has_attributes_and_the_tested_function_a_name():
+    code = "class double:\n    size = 2\n    def __init__(self, x): self.x = x\n    of = classmethod(lambda c, x: c(x))"
+    tests = checks("assert double.size == 2", "assert candidate.of(3).x == 3", "assert candidate.__name__ == 'double'")
+    assert judged(code, tests).marks == "PPP"
+
+
+@pytest.mark.parametrize("argument", ["lambda y: y", "(n for n in [3])", "__import__('datetime').date(2000, 1, 3)"])
+def test_without_a_solution_arguments_that_cannot_cross_let_tests_run_beside_the_program(argument):
+    tests = checks(f"assert candidate({argument}) == 6")
+    for code, marks in (("def double(x): return 6", "P"), ("def double(x): return 5", "F")):
+        verdict = judged(code, tests)
         assert (verdict.marks, verdict.shared) == (marks, True)
 
 
@@ -255,6 +301,7 @@ def test_where_there_is_no_solution_to_tell_a_change_in_place_is_what_the_tests_
 
 PLACE = "class Place:\n    def __init__(self, v): self.v = v\n"
 BY_KEY = checks("given = [3, 1]", "assert candidate(given, lambda x: -x) == sorted(given, key=lambda x: -x)")
+EMPTYING_CLASS = "class double:\n    def __new__(cls, a, key):\n        a.clear()\n        return []"
 OF_OBJECT = PLACE + checks("place = Place(3)", "assert candidate(place) == place.v * 2")
 
 
@@ -264,6 +311,7 @@ OF_OBJECT = PLACE + checks("place = Place(3)", "assert candidate(place) == place
         (BY_KEY, "def double(a, key): return sorted(a, key=key)", "def double(a, key):\n    a.clear()\n    return []"),
         (BY_KEY, "def double(a, key):\n    a.sort(key=key)\n    return a", "def double(a, key): return a.clear() or a"),
         (OF_OBJECT, "def double(a): return a.v * 2", "def double(a):\n    a.v = 0\n    return 0"),
+        (BY_KEY, "def double(a, key): return sorted(a, key=key)", EMPTYING_CLASS),
     ],
 )
 def test_beside_its_tests_too_a_program_cannot_change_what_it_is_compared_with(tests, right, emptied):

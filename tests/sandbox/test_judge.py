@@ -3,6 +3,7 @@ from small_problem import BWRAP, checks, judged
 
 from koderz_core.errors import DataError, SandboxError
 from koderz_core.sandbox.judge import BoxedJudge
+from koderz_core.sandbox.requests import ask
 from koderz_core.sandbox.tiers import count_tests
 
 pytestmark = pytest.mark.usefixtures("tier")
@@ -222,3 +223,12 @@ def test_tests_that_draw_at_random_draw_the_same_every_time():
     tests = checks("import random", "assert candidate(1) == random.random()")
     expected = {judged("def double(x): return 0", tests).failures[0].expected for _ in range(3)}
     assert len(expected) == 1
+
+
+def test_a_program_that_fails_tests_of_plain_data_without_a_solution_is_run_once(monkeypatch):
+    orders = []
+    monkeypatch.setattr(
+        "koderz_core.sandbox.judge.ask", lambda workers, order: orders.append(order) or ask(workers, order)
+    )
+    assert judged("def double(x): return 5").marks == "FFF"
+    assert len(orders) == 1

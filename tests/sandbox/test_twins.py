@@ -116,6 +116,12 @@ def test_assertions_that_a_result_could_pass_with_two_values_have_no_twin(line: 
 
 
 SURE = "    def test_sure(self):\n        self.assertEqual(Stack(1), 1)\n"
+CLASS_SURE = """    @classmethod
+    def setUpClass(cls):
+        cls.stack = Stack(1)
+    def test_sure(self):
+        self.assertGreater(self.stack, 0)
+"""
 SKIPPING = "    def {}:\n        self.skipTest('later')\n        self.assertEqual(Stack(2), 'b')\n"
 HELPER = "import unittest\ndef need():\n    raise unittest.SkipTest('later')\n"
 
@@ -159,7 +165,8 @@ def test_a_right_program_passes_tests_that_skip_themselves_although_there_is_no_
 @pytest.mark.parametrize("solution", ["", "def Stack(number):\n    return number\n"])
 def test_a_program_cannot_skip_the_tests(judge: BoxedJudge, solution: str) -> None:
     program = "import unittest\ndef Stack(number):\n    raise unittest.SkipTest\n"
-    for tests in (f"{HEAD}{SURE}", "from stack import Stack\ndef test_a():\n    assert Stack(1) == 1\n"):
+    function = "from stack import Stack\ndef test_a():\n    assert Stack(1) == 1\n"
+    for tests in (f"{HEAD}{SURE}", f"{HEAD}{CLASS_SURE}", function):
         tried = problem(shared=True, tests=tests, solution=solution)
         assert not judge.check(tried, program, tried.tests).passed
 

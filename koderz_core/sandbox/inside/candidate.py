@@ -160,7 +160,7 @@ class _LoadedProgram:
 
 
 _USES: dict[str, Callable[..., object]] = {
-    "call": lambda function, *arguments, **named: function(*arguments, **named),
+    "call": lambda function, /, *arguments, **named: function(*arguments, **named),
     "attribute": getattr,
     "set attribute": setattr,
     "item": operator.getitem,

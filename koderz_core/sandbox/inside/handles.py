@@ -9,7 +9,7 @@ objects.
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, Protocol, TypeVar, cast
 
 from .values import Crossed, Known, Names, Opaque, decode, encode, number_of
@@ -23,7 +23,7 @@ _Kind = TypeVar("_Kind")
 class Questions(Protocol):
     """Sends questions about objects that the candidate's process keeps. Raises the exceptions of the program."""
 
-    def do(self, what: str, target: int, *arguments: object, **named: object) -> object: ...
+    def do(self, what: str, target: int, /, *arguments: object, **named: object) -> object: ...
 
     def items(self, target: int, count: int) -> tuple[list[object], bool]:
         """Up to ``count`` further items of an iterator, and whether it has ended."""
@@ -43,7 +43,7 @@ class Handle(Opaque):
 
     __hash__ = Opaque.__hash__
 
-    def __call__(self, *arguments: object, **named: object) -> object:
+    def __call__(self, /, *arguments: object, **named: object) -> object:
         return ask(self, "call", *arguments, **named)
 
     def __getattr__(self, name: str) -> object:
@@ -76,8 +76,8 @@ class Handle(Opaque):
         return next(cast(Iterator[object], self.__dict__["_koderz_items"]))
 
 
-def ask(handle: Handle, what: str, *arguments: object, **named: object) -> object:
-    """The answer of the program to a question about one of its objects."""
+def ask(handle: Handle, what: str, /, *arguments: object, **named: object) -> object:
+    """The answer of the program to a question about one of its objects. ``named`` may contain any name."""
     questions: Questions = handle.__dict__["_koderz_questions"]
     return questions.do(what, cast(int, number_of(handle)), *arguments, **named)
 
@@ -96,16 +96,6 @@ def checked(value: object, kind: type[_Kind]) -> _Kind:
     if not isinstance(value, kind):
         raise TypeError(f"the program answered {type(value).__name__} where only {kind.__name__} makes sense")
     return value
-
-
-def function(handle: Handle, name: str) -> Callable[..., object]:
-    """A stub for a function of the program, which looks like a function to the tests."""
-
-    def candidate(*arguments: object, **named: Any) -> object:  # Any: the tests' arguments
-        return handle(*arguments, **named)
-
-    candidate.__name__ = candidate.__qualname__ = name
-    return candidate
 
 
 class Snapshot:

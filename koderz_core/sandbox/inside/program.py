@@ -72,7 +72,7 @@ class Program:
         errors = reply.get("errors", {})
         return found | {name: self._read(self._errors.class_of, errors[name]) for name in names if name in errors}
 
-    def do(self, what: str, target: int, *arguments: object, **named: object) -> object:
+    def do(self, what: str, target: int, /, *arguments: object, **named: object) -> object:
         """Use an object that the candidate's process keeps, for example call it."""
         crossed = Crossed()
         names = Names(crossed=crossed, numbers=True)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from . import cases, suite, whole_program
 from .deadline import Deadline
 from .faults import CLASSES, CannotCrossError, Fault, ProgramEndedError, excerpt, fault_of
-from .handles import Handle, function
+from .handles import Handle
 from .program import Program
 from .recorder import FAILED, MAX_FAILURES, MAX_SOURCE, NOT_REACHED, PASSED, Failure, Outcome, Recorder, seconds_of
 from .runs import DEATH, CallSources, Limits, Runs
@@ -91,9 +91,9 @@ def _apart(order: Order, tests: suite.Suite | cases.Cases, zygote: Zygote, on_an
             elif isinstance(tests, cases.Cases):
                 deadline.extend(order.total_seconds, lambda: recorder.first is None)
                 cases.execute(tests, program, entry, recorder, deadline)
-            else:  # they get a stub for the function, also under its real name, and the other names that they use
-                stub = function(entry, order.entry_point)
-                suite.execute(tests, order.preamble, {**values, order.entry_point: stub}, stub, recorder)
+            else:
+                entry.__dict__["__name__"] = order.entry_point  # as that of a function in one process
+                suite.execute(tests, order.preamble, values, entry, recorder)
         program.check_alive()
         completed = True
     except (Exception, SystemExit, ProgramEndedError) as error:  # noqa: BLE001 (every error that ends the tests is a verdict)

@@ -31,7 +31,7 @@ Parts = tuple[str, list[object]]
 
 
 class Opaque:
-    """Stands for a value that is not plain data. Equal to nothing, different from nothing, neither true nor false."""
+    """Stands for a value that is not plain data. Equal to nothing, different from None only, neither true nor false."""
 
     def __init__(self, kind: str) -> None:
         object.__setattr__(self, "_koderz_kind", kind)
@@ -40,7 +40,7 @@ class Opaque:
         return False
 
     def __ne__(self, other: object) -> bool:
-        return False
+        return other is None
 
     __hash__ = object.__hash__
 

@@ -32,7 +32,6 @@ _DEVICES = {
     **dict.fromkeys(("/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"), _INPUT),
     **dict.fromkeys(("/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"), _OUTPUT),
 }
-_RECURSION = 1000  # Python's default
 _MAIN = "__main__"
 _open = io.open
 
@@ -57,6 +56,7 @@ class WholeProgram:
 
     def __init__(self, code: CodeType) -> None:
         self._code = code
+        self._recursion = sys.getrecursionlimit()  # Python's default, or that of the problem's preamble
         self._output = os.dup(_OUTPUT)  # a program may close its own
         self._builtins = {**vars(builtins), "open": _opened, "exit": _leave, "quit": _leave}
 
@@ -98,7 +98,7 @@ class WholeProgram:
         sys.stdout = sys.__stdout__ = own  # type: ignore[misc]  # as above
         sys.stderr = sys.__stderr__ = _open(os.devnull, "w", encoding="utf-8")  # type: ignore[misc]  # as above
         sys.argv = ["program.py"]
-        sys.setrecursionlimit(_RECURSION)
+        sys.setrecursionlimit(self._recursion)
         random.seed(0)  # so that a program always has the same output
         return own
 
