@@ -6,6 +6,7 @@ import json
 import shlex
 import subprocess
 import sys
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,14 @@ def test_text_that_a_terminal_would_obey_is_made_harmless_in_errors(koderz: Any)
     said = koderz("results", "RED\x1b]0;pwn\x07")
     assert said.code == 2
     assert "\x1b" not in said.err
+
+
+def test_a_character_that_the_locale_lacks_is_escaped(koderz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = BytesIO()
+    monkeypatch.setattr("sys.stdout", TextIOWrapper(written, "latin-1"))
+    assert koderz("example").code == 0
+    sys.stdout.flush()
+    assert rb"61 % [39, 80]\u2020" in written.getvalue()
 
 
 @pytest.mark.parametrize("words", ["results", "export --out -", "--help", "benchmark --help"])
