@@ -20,6 +20,11 @@ from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.registration import decided
 from koderz_core.workspace import Workspace
 
+_OF_A_RUN = (
+    *("strategy", "retry_errors", "engine", "fail_under", "humaneval_path", "num_ctx", "timeout", "test_timeout"),
+    *("max_retries", "cortex_path", "cortex_db", "allow_unpriced"),
+)
+"""The options that a process applies only when it starts a run, by the names they have after parsing."""
 WHOLE = "To resume the whole benchmark: koderz resume {benchmark}"
 
 
@@ -51,7 +56,7 @@ def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path |
         row = opened.results.benchmark(opened.names.benchmark(benchmark, WHOLE))
         mode = run_options(options, silent=as_json)
         if not mode.fork and row.under_way and _waits(opened, row.id):
-            return _unpause(opened, row, options, as_json=as_json)
+            return _unpause(opened, row, {**options, "strategy": strategy}, as_json=as_json)
         if not mode.fork and row.decision and row.holder is None:
             click.echo(decided(row.decision, row.decided_by or 0, row.problems), err=True)
             ended = FinishedRun(row.id, opened.runs.recorded(row.id).experiments(), decided=True)
@@ -69,12 +74,9 @@ def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path |
 def _unpause(opened: Workspace, row: BenchmarkRow, options: Mapping[str, Any], *, as_json: bool) -> int:
     """Continue a benchmark in the process that paused it. Raises UsageError for options that this process ignores."""
     process = f"PID {row.holder or 'unknown'}"
-    given = {
-        "--retry-errors": options["retry_errors"],
-        "--engine": options["engine"] != "local",
-        "--fail-under": options["fail_under"] is not None,
-    }
-    if ignored := [name for name, is_given in given.items() if is_given]:
+    unset = {"engine": "local", "retry_errors": False, "allow_unpriced": False}
+    given = [name for name in _OF_A_RUN if options[name] != unset.get(name)]
+    if ignored := [f"--{name.replace('_', '-')}" for name in given]:
         raise UsageError(
             f"{row.id} is paused in another process ({process}), which continues with the options with which it was "
             f"started. Omit {', '.join(ignored)}, or first stop the benchmark: koderz stop {row.id}"
