@@ -159,6 +159,18 @@ def test_a_file_that_is_gone_is_missed_until_somebody_says_where_it_is(koderz: K
     assert koderz("resume", name).code == 0
 
 
+def test_a_strategy_that_a_benchmark_does_not_use_is_not_ignored_when_it_is_resumed(
+    koderz: Koderz, twice: Path
+) -> None:
+    name = begun(koderz, twice)
+    moved = twice.rename(twice.parent.parent / "twice.py")
+    moved.write_text(f"{moved.read_text()}\n# changed\n")
+    for strategy in (f"{moved}:Twice", "supervised"):
+        said = koderz("resume", name, "--strategy", strategy)
+        assert (said.code, f"{name} does not use the strategy {Path(strategy).name}" in said.err) == (2, True)
+        assert "Give the path of the unchanged file" in said.err
+
+
 def test_a_journal_makes_nobody_execute_a_file_that_was_not_named_here(koderz: Koderz, twice: Path) -> None:
     name = begun(koderz, twice)
     Path("../home/strategies.json").unlink()
