@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -116,6 +117,16 @@ def test_a_file_that_was_changed_is_not_executed(koderz: Koderz, twice: Path) ->
     said = koderz("resume", name)
     assert said.code == 2
     assert f"{twice} has changed since {name} started" in said.err
+
+
+def test_the_command_for_a_changed_file_works_with_spaces_in_its_path(koderz: Koderz, twice: Path) -> None:
+    twice = twice.rename(twice.parent / "to be twice.py")
+    words = ("benchmark", "--name", "mine", "--problems", "0:2", "--strategy", f"{twice}:Twice", *CODER)
+    assert koderz(*words, "--pilot", "1").code == 0
+    forget_files()
+    twice.write_text(f"{twice.read_text()}\n# changed\n")
+    advised = koderz("resume", "mine").err.partition("new configuration: koderz ")[2]
+    assert shlex.split(advised) == ["benchmark", "--strategy", f"{twice}:Twice"]
 
 
 def test_a_named_benchmark_is_extended_by_a_changed_file(koderz: Koderz, twice: Path) -> None:
