@@ -16,7 +16,7 @@ import click
 import msgspec
 
 import koderz_core
-from koderz_core.errors import DataError, InfrastructureError, JournalError, UnknownNameError
+from koderz_core.errors import DataError, InfrastructureError, JournalError, UnknownNameError, UsageError
 from koderz_core.files import replace_file
 
 if TYPE_CHECKING:
@@ -219,10 +219,15 @@ def workspace(data_dir: Path | None, **settings: Any) -> Iterator[Workspace]:  #
         try:
             yield opened
         except UnknownNameError as error:
-            if not opened.results.faults:
+            if opened.results.faults:
+                fault = opened.results.faults[0]
+                raise JournalError(f"{error} The name may be in a journal that cannot be read: {fault}") from error
+            if not error.kind.startswith("benchmark"):
                 raise
-            fault = opened.results.faults[0]
-            raise JournalError(f"{error} The name may be in a journal that cannot be read: {fault}") from error
+            raise UsageError(
+                f"{error} koderz searched the data folder {opened.settings.home}. To use another data folder, add "
+                "--data-dir FOLDER, or set KODERZ_HOME."
+            ) from error
 
 
 def report_faults(opened: Workspace) -> int:

@@ -148,10 +148,12 @@ def test_an_unknown_option_is_wrong_usage(koderz: Any) -> None:
     assert koderz("benchmark", "--iterations", "3").code == 2
 
 
-def test_an_unknown_benchmark_is_named(koderz: Any) -> None:
-    said = koderz("analyze", "bench_123")
+@pytest.mark.parametrize("command", ["analyze", "resume", "compare", "stop"])
+def test_an_unknown_benchmark_is_named_with_the_data_folder_that_lacks_it(koderz: Any, command: str) -> None:
+    said = koderz(command, "bench_123", "--data-dir", "other folder")
     assert said.code == 2
-    assert "bench_123" in said.err
+    assert "'bench_123'" in said.err
+    assert "koderz searched the data folder other folder. To use another data folder, add --data-dir" in said.err
 
 
 @pytest.mark.parametrize("model", ["ollama/qwen2.5-coder:32b", "lmstudio/some-coder", "vllm/some-coder"])
