@@ -1,7 +1,7 @@
 """Settings: command line > environment > ``.env`` and ``settings.toml`` > default.
 
-Only this file reads the environment. ``.env`` and ``settings.toml`` may contain only known settings, and ``.env`` no
-program.
+Only this file reads the environment. ``settings.toml`` may contain only known settings, and ``.env`` no unknown
+variable of koderz and no program.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from koderz_core.settings_fields import (
     Limits,
     SecretStr,
     Setting,
+    check_env_file,
     checked_headers,
     checked_token,
     decoded,
     key_of,
     merged_tables,
-    refuse_programs,
     refuse_unknown,
     words_of,
 )
@@ -231,7 +231,7 @@ class Settings:
     def __init__(self, **options: Any) -> None:  # Any: one value per field, checked
         """``options``: those of the command line. Raises ConfigError, DataError."""
         in_env_file = env_file()
-        refuse_programs(in_env_file)
+        check_env_file(in_env_file, {setting.variable for setting in SETTINGS.values()})
         sources = (options, from_variables(environment()), from_variables(in_env_file))
         home = next((Path(source["home"]) for source in sources if "home" in source), default_home())
         merged: dict[str, Any] = by_field(settings_file(expand_home(home)))
