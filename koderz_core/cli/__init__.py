@@ -172,8 +172,9 @@ def _drop_unwritten() -> None:
 def _print_error(error: Exception, advice: str = "", prefix: str = "Error: ") -> None:
     from koderz_core.report.formats import plain  # noqa: PLC0415 (only an error needs what it imports)
 
+    notes = "".join(getattr(error, "__notes__", ()))  # by ``options.workspace``
     with suppress(BrokenPipeError):
-        click.echo(f"{prefix}{plain(str(error))}{advice}", err=True)
+        click.echo(f"{prefix}{plain(str(error))}{notes}{advice}", err=True)
 
 
 class _Plain(logging.Formatter):

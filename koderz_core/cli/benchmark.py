@@ -16,6 +16,7 @@ from koderz_core.cli.conclusion import FinishedRun, conclude, exit_code, print_s
 from koderz_core.cli.options import (
     GroupedCommand,
     Whole,
+    advised,
     as_json,
     data_dir,
     fail_under,
@@ -173,7 +174,8 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
                 print_details(detail)
             print_spending(opened, opened.results.summaries(runner.benchmark))
             first = runner.experiments[0].id
-            click.echo(f"\nFor all prompts and answers: koderz analyze {first} --dump DIR, or koderz ui")
+            analyze, ui = advised(f"koderz analyze {first} --dump DIR"), advised("koderz ui")
+            click.echo(f"\nFor all prompts and answers: {analyze}, or {ui}")
         code = exit_code(opened, FinishedRun.of(runner), ALL)
         return BUG if runner.bugs else code
 
@@ -236,9 +238,8 @@ def perform(opened: Workspace, plan: Plan, mode: RunOptions = RunOptions()) -> R
         )
         progress.follow(runner, debug.with_writing(heed))
     if runner.stopping:
-        raise Cancelled(
-            f"{runner.benchmark} was stopped. Finished work is kept. To continue: koderz resume {runner.benchmark}"
-        )
+        resume = advised(f"koderz resume {runner.benchmark}")
+        raise Cancelled(f"{runner.benchmark} was stopped. Finished work is kept. To continue: {resume}")
     if runner.used_up:
         click.echo(runner.used_up, err=True)
     for line in registration.decision_lines(opened, runner):
@@ -331,13 +332,14 @@ def _size(plan: Plan, experiments: int) -> str:
 def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
     plan, before = runner.plan, runner.recorded
     if origin:
-        yield f"{plain(plan.name)} is a fork of {origin}. To resume it later: koderz resume {plan.id}"
+        yield f"{plain(plan.name)} is a fork of {origin}. To resume it later: {advised(f'koderz resume {plan.id}')}"
     if before is not None and _added(plan, before):
         yield f"Added to the recorded benchmark: {_added(plan, before)}."
     yield from gate_remarks(plan)
     if runner.left_out:
         omitted = numbered(runner.left_out, "experiment")
-        yield f"This command leaves out {omitted} of the benchmark. To run the whole benchmark: koderz resume {plan.id}"
+        whole = advised(f"koderz resume {plan.id}")
+        yield f"This command leaves out {omitted} of the benchmark. To run the whole benchmark: {whole}"
     if runner.kept_errors:
         yield f"Experiments that ended with an error: {runner.kept_errors}. To run them again, add --retry-errors."
     if scripted(plan.models()):

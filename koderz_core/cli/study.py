@@ -13,7 +13,7 @@ from koderz_core.cli.bundle import write_file
 from koderz_core.cli.conclusion import FinishedRun, conclude
 from koderz_core.cli.datasets import download
 from koderz_core.cli.models import fetch
-from koderz_core.cli.options import Number, OutputPath, Whole, check_writable, data_dir, quiet, workspace
+from koderz_core.cli.options import Number, OutputPath, Whole, advised, check_writable, data_dir, quiet, workspace
 from koderz_core.errors import PlanError, UsageError
 from koderz_core.plan.baselines import Proposal
 from koderz_core.plan.presets import SONNET
@@ -153,11 +153,8 @@ def _under_its_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
     raised = usd is not None and recorded.usd is not None and usd > recorded.usd
     if usd == recorded.usd or (given and (raised or usd not in opened.runs.stated_budgets(plan.id))):
         return plan
-    click.echo(
-        f"The study keeps its budget of {money(recorded.usd)}. To set another budget: koderz resume {plan.id} "
-        "--max-cost USD",
-        err=True,
-    )
+    resume = advised(f"koderz resume {plan.id} --max-cost USD")
+    click.echo(f"The study keeps its budget of {money(recorded.usd)}. To set another budget: {resume}", err=True)
     return replace(plan, budget=recorded)
 
 

@@ -156,6 +156,18 @@ def test_an_unknown_benchmark_is_named_with_the_data_folder_that_lacks_it(koderz
     assert "koderz searched the data folder other folder. To use another data folder, add --data-dir" in said.err
 
 
+def test_advised_commands_use_the_data_folder_of_the_command_that_advises_them(
+    koderz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KODERZ_DATASETS_DIR", raising=False)
+    there = ("--data-dir", "other folder")
+    advised = koderz(*SMALL, "scripted/weak", *there).out.rpartition("For details: koderz ")[2]
+    assert koderz(*shlex.split(advised)).code == 0
+    said = koderz(*SMALL, "scripted/weak", "--dataset", "mbpp+", *there).err
+    assert "koderz download-data mbpp+" in said
+    assert said.endswith("Add --data-dir 'other folder' to the commands in this message.\n")
+
+
 @pytest.mark.parametrize("model", ["ollama/qwen2.5-coder:32b", "lmstudio/some-coder", "vllm/some-coder"])
 def test_a_server_that_does_not_run_is_found_before_anything_is_begun(
     koderz: Any, model: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
