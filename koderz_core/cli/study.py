@@ -104,8 +104,9 @@ def study(  # noqa: PLR0913, PLR0917 (one argument per option)
         offer = replace(asked, plan=_under_its_budget(opened, asked.plan, mode))
         if plan_only:
             return _print_plan(opened, offer, concurrency, registered=asked.plan)
-        if opened.models.full_name(coder).startswith("embedded/"):
-            fetch(opened, coder)
+        if (embedded := opened.models.full_name(coder)).startswith("embedded/"):
+            opened.models.require_runtime(embedded)  # before a download of 1.1 GB
+            fetch(opened, embedded)
         return _run(opened, offer.plan, mode, out)
 
 
