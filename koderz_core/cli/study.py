@@ -104,10 +104,15 @@ def study(  # noqa: PLR0913, PLR0917 (one argument per option)
         offer = replace(asked, plan=_under_its_budget(opened, asked.plan, mode))
         if plan_only:
             return _print_plan(opened, offer, concurrency, registered=asked.plan)
-        if (embedded := opened.models.full_name(coder)).startswith("embedded/"):
-            opened.models.require_runtime(embedded)  # before a download of 1.1 GB
-            fetch(opened, embedded)
+        _fetch_weights(opened, opened.models.full_name(coder))
         return _run(opened, offer.plan, mode, out)
+
+
+def _fetch_weights(opened: Workspace, coder: str) -> None:
+    """Download the weights of an embedded coder (by id). Raises ModelError, before any download, if it cannot run."""
+    if coder.startswith("embedded/"):
+        opened.models.require_runtime(coder)
+        fetch(opened, coder)
 
 
 def _run(opened: Workspace, plan: Plan, mode: RunOptions, out: Path | None) -> int:
