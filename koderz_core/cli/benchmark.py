@@ -135,15 +135,15 @@ def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
         mode = replace(run_options(options, silent=as_json), pilot=options["pilot"], debug_dir=debug_folder(options))
         asked, offer = offer.plan, replace(offer, plan=under_last_budget(opened, offer.plan, mode))
         if options["plan_only"]:
-            opened.costs.check(offer.plan)  # a plan that would be refused needs no estimate
-            return print_plan(opened, offer, options["concurrency"], as_json=as_json, registered=asked)
+            return _only_plan(opened, offer, asked, mode, as_json=as_json)
         for line in () if as_json else _offered(offer):
             click.echo(line, err=True)
         runner = perform(opened, offer.plan, mode)
         code = conclude(opened, FinishedRun.of(runner), options["fail_under"], as_json=as_json)
         show_timing(opened, runner.benchmark, options)
         if options["pilot"] and not as_json:
-            print_plan(opened, replace(offer, plan=runner.asked), options["concurrency"], as_json=False)
+            rest = replace(offer, plan=runner.asked)
+            print_plan(opened, rest, mode.concurrency, as_json=False, retry_errors=mode.retry_errors)
         return BUG if runner.bugs else code
 
 
@@ -277,12 +277,31 @@ def _offered(offer: Proposal) -> Iterator[str]:
         yield "To skip these baselines, add --no-baselines. Without them, the effect of supervision cannot be measured."
 
 
+def _only_plan(opened: Workspace, offer: Proposal, asked: Plan, mode: RunOptions, *, as_json: bool) -> int:
+    """Print what the same command would run without --plan-only. ``asked``: as ``registered`` of ``print_plan``."""
+    if mode.fork:
+        asked = opened.runs.fork(asked)
+        offer = replace(offer, plan=asked)
+    opened.costs.check(offer.plan)  # a plan that would be refused needs no estimate
+    retry = mode.retry_errors
+    return print_plan(opened, offer, mode.concurrency, as_json=as_json, registered=asked, retry_errors=retry)
+
+
 def print_plan(
-    opened: Workspace, offer: Proposal, concurrency: int | None, *, as_json: bool, registered: Plan | None = None
+    opened: Workspace,
+    offer: Proposal,
+    concurrency: int | None,
+    *,
+    as_json: bool,
+    registered: Plan | None = None,
+    retry_errors: bool = False,
 ) -> int:
-    """Print what remains of a plan, with an estimate. ``registered``: the plan before its budget was changed."""
+    """Print what remains of a plan, with an estimate. ``registered``: the plan before its budget was changed.
+
+    ``retry_errors``: experiments that ended with an error remain too.
+    """
     plan = offer.plan
-    forecast = opened.costs.forecast(plan, concurrency)
+    forecast = opened.costs.forecast(plan, concurrency, retry_errors=retry_errors)
     can_show = opened.comparisons.can_show(plan)
     if as_json:
         more = {

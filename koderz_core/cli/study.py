@@ -165,7 +165,7 @@ def _under_its_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
 
 
 def _print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, registered: Plan) -> int:
-    print_plan(opened, offer, concurrency, as_json=False, registered=registered)
+    print_plan(opened, offer, concurrency, as_json=False, registered=registered, retry_errors=True)
     usd = opened.costs.price(offer.plan, [offer.plan.configurations[1]], opened.datasets.load(offer.plan.dataset.name))
     click.echo(
         f"The configuration with only the frontier model costs {usd}. The other four configurations together call this "
