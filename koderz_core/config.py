@@ -340,7 +340,7 @@ def load_settings(**overrides: Any) -> Settings:  # Any: one value per field
     except DataError as error:
         raise ConfigError(str(error)) from error  # settings stand for options of a command line
     except UnicodeDecodeError as error:
-        raise ConfigError("settings.toml or .env is not UTF-8 text. Save the file as UTF-8, or remove it.") from error
+        raise ConfigError(".env is not UTF-8 text. Save the file as UTF-8, or remove it.") from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"settings.toml is not valid TOML: {error}. Fix that line or remove the file.") from error
 

@@ -40,6 +40,7 @@ def quickstart(no_ui: bool, quiet: bool, data_dir: Path | None) -> int:
     dashboard.
     """
     with workspace(data_dir) as opened:
+        opened.grading.sandbox.self_test()  # before any download: macOS has only the tier that needs consent
         model = _local_model(opened)
         coder = {"coder": model}
         plan = opened.plans.plan(Order([Wanted("direct", coder), Wanted("supervised", coder, PARAMETERS)], PROBLEMS))
