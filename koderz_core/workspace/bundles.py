@@ -33,7 +33,7 @@ from koderz_core.bundles.creation import (
     stored_bundles,
 )
 from koderz_core.bundles.privacy import ABOUT, SAFEST, Identities, level_of
-from koderz_core.config import Settings, load_settings
+from koderz_core.config import SETTINGS, Settings, load_settings
 from koderz_core.diagnosis import Finding
 from koderz_core.errors import JournalError, KoderzError, UsageError
 from koderz_core.events.tally import tally
@@ -156,7 +156,9 @@ def identities(settings: Settings | None) -> Identities:
     with suppress(KeyError):
         users.add(pwd.getpwuid(os.getuid()).pw_name)
     host = socket.gethostname()
-    folders = {str(Path.home()), str(Path.cwd()), *([str(settings.home)] if settings else [])}
+    stated = [getattr(settings, name) for name in SETTINGS] if settings else []
+    own = [Path.home(), Path.cwd(), *(value for value in stated if isinstance(value, Path))]
+    folders = {text for path in own for text in (str(path), str(path.absolute())) if "/" in text}
     return Identities(
         users=tuple(sorted(users)),
         hosts=tuple(sorted({host, host.partition(".")[0]})),

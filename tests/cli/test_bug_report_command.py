@@ -42,3 +42,13 @@ def test_broken_settings_are_reported_instead_of_the_checks(koderz: Any, monkeyp
     monkeypatch.setenv("KODERZ_TIMEOUT", "soon")
     said = koderz("bug-report")
     assert (said.code, '"kind": "ConfigError"' in said.out) == (0, True)
+
+
+def test_the_folders_of_settings_are_masked_whole_also_with_spaces(
+    koderz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KODERZ_DATASETS_DIR", "/mnt/c/Users/Erika Mustermann/data")
+    monkeypatch.setenv("CORTEX_DB", "../Max Mustermann/cortex.db")
+    said = koderz("bug-report", "--data-dir", "data")  # a word that the report may contain
+    assert (said.code, "is not in [path] (datasets, mbpp+)" in said.out) == (0, True)
+    assert "Mustermann" not in said.out
