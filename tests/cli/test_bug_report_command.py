@@ -52,3 +52,12 @@ def test_the_folders_of_settings_are_masked_whole_also_with_spaces(
     said = koderz("bug-report", "--data-dir", "data")  # a word that the report may contain
     assert (said.code, "is not in [path] (datasets, mbpp+)" in said.out) == (0, True)
     assert "Mustermann" not in said.out
+
+
+def test_a_data_folder_with_spaces_is_masked_also_if_its_settings_are_broken(koderz: Any, tmp_path: Path) -> None:
+    home = tmp_path / "Erika Mustermann" / "koderz"
+    home.mkdir(parents=True)
+    (home / "settings.toml").write_text("timout = 3\n")
+    said = koderz("bug-report", "--data-dir", home)
+    assert (said.code, "[path] contains unknown settings" in said.out) == (0, True)
+    assert "Mustermann" not in said.out
