@@ -20,24 +20,28 @@ _SOCKS = ("socks5", "socks5h")
 
 def proxies() -> Mapping[str, str]:
     """The address of the proxy by scheme. Raises ConfigError, which does not show a proxy: it may have a password."""
-    from urllib.request import getproxies  # noqa: PLC0415 (heavy, and on macOS it asks the system)
-
     _check_certificates()
-    named = getproxies()
-    found = {scheme: named[scheme] for scheme in SCHEMES if named.get(scheme)}
-    return {scheme: _checked(proxy, f"{scheme.upper()}_PROXY") for scheme, proxy in found.items()}
+    return _proxies()
 
 
 def proxy_of(url: str) -> str | None:
     """The proxy of a request; requests to this machine use none. Raises ConfigError."""
-    from urllib.request import proxy_bypass  # noqa: PLC0415 (as above)
+    from urllib.request import proxy_bypass  # noqa: PLC0415 (as below)
 
     _check_certificates()
     parts = urlsplit(url)
     if is_loopback(url) or proxy_bypass(parts.hostname or ""):
         return None
-    found = proxies()
+    found = _proxies()
     return found.get(parts.scheme) or found.get("all")
+
+
+def _proxies() -> Mapping[str, str]:
+    from urllib.request import getproxies  # noqa: PLC0415 (heavy, and on macOS it asks the system)
+
+    named = getproxies()
+    found = {scheme: named[scheme] for scheme in SCHEMES if named.get(scheme)}
+    return {scheme: _checked(proxy, f"{scheme.upper()}_PROXY") for scheme, proxy in found.items()}
 
 
 def _check_certificates() -> None:
