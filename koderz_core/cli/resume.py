@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from koderz_core.cli.benchmark import BUG, perform, run_options
 from koderz_core.cli.conclusion import FinishedRun, conclude
@@ -21,11 +22,10 @@ from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.registration import decided
 from koderz_core.workspace import Workspace
 
-_OF_A_RUN = (
-    *("strategy", "retry_errors", "engine", "fail_under", "humaneval_path", "num_ctx", "timeout", "test_timeout"),
-    *("max_retries", "cortex_path", "cortex_db", "allow_unpriced"),
-)
-"""The options that a process applies only when it starts a run, by the names they have after parsing."""
+_OF_PAUSED = frozenset({"benchmark", "max_cost", "concurrency", "quiet", "as_json", "data_dir"})
+"""The parameters of `koderz resume`, by their names after parsing, that it does not ignore for a benchmark that another
+process has paused.
+"""
 WHOLE = "To resume the whole benchmark: koderz resume {benchmark}"
 
 
@@ -56,7 +56,7 @@ def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path |
         row = opened.results.benchmark(opened.names.benchmark(benchmark, WHOLE))
         mode = run_options(options, silent=as_json)
         if not mode.fork and row.under_way and _waits(opened, row.id):
-            return _unpause(opened, row, {**options, "strategy": strategy}, as_json=as_json)
+            return _unpause(opened, row, options, as_json=as_json)
         if not mode.fork and row.decision and row.holder is None:
             click.echo(decided(row.decision, row.decided_by or 0, row.problems), err=True)
             ended = FinishedRun(row.id, opened.runs.recorded(row.id).experiments(), decided=True)
@@ -87,9 +87,10 @@ def _check_strategy(plan: Plan, name: str) -> None:
 def _unpause(opened: Workspace, row: BenchmarkRow, options: Mapping[str, Any], *, as_json: bool) -> int:
     """Continue a benchmark in the process that paused it. Raises UsageError for options that this process ignores."""
     process = f"PID {row.holder or 'unknown'}"
-    unset = {"engine": "local", "retry_errors": False, "allow_unpriced": False}
-    given = [name for name in _OF_A_RUN if options[name] != unset.get(name)]
-    if ignored := [f"--{name.replace('_', '-')}" for name in given]:
+    context = click.get_current_context()
+    others = {option.name: option.opts[0] for option in context.command.params if option.name not in _OF_PAUSED}
+    source = context.get_parameter_source
+    if ignored := [flag for name, flag in others.items() if source(name or "") is ParameterSource.COMMANDLINE]:
         raise UsageError(
             f"{row.id} is paused in another process ({process}), which continues with the options with which it was "
             f"started. Omit {', '.join(ignored)}, or first stop the benchmark: koderz stop {row.id}"

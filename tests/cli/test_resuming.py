@@ -139,7 +139,7 @@ def test_what_another_process_has_paused_goes_on_there(koderz: Any, journals: Pa
             _wait_for(other, lambda: workspace.results.benchmark(benchmark).state == "paused")
         refused = koderz("resume", benchmark, "--retry-errors", "--max-retries", "0", "--allow-unpriced")
         assert (refused.code, f"koderz stop {benchmark}" in refused.err) == (2, True)
-        assert "Omit --retry-errors, --max-retries, --allow-unpriced, or" in refused.err
+        assert "Omit --max-retries, --allow-unpriced, --retry-errors, or" in refused.err
         assert other.poll() is None
         said = koderz("resume", benchmark, "--json")
         assert (said.code, f"in the process that had paused it (PID {other.pid})" in said.err) == (0, True)
