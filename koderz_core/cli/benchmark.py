@@ -267,7 +267,7 @@ def under_last_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
     """The plan with the budget that it was given during the run, unless it starts as a fork."""
     changed = plan if mode.fork else opened.runs.under_last_budget(plan)
     if changed.budget != plan.budget:
-        click.echo(kept_budget(changed), err=True)
+        click.echo(advised(kept_budget(changed)), err=True)
     return changed
 
 

@@ -181,6 +181,8 @@ data_dir = option(
     type=click.Path(file_okay=False, path_type=Path),
     help="Data folder to use instead of the one in KODERZ_HOME.",
 )
+WITHOUT_DATA_DIR = frozenset({"strategies", "notify"})
+"""The commands that do not have this option."""
 as_json = option("Output", "--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 quiet = option("Output", "--quiet", is_flag=True, help="Do not print a line per iteration.")
 fail_under = option(
@@ -215,7 +217,7 @@ grading_engine = click.option(
 
 
 def advised(command: str) -> str:
-    """A command for the user, with the data folder that an option of the running command has chosen."""
+    """A command, or a text that ends with one, with the data folder that an option of the running command chose."""
     context = click.get_current_context(silent=True)
     return command + _data_dir_option(context.params.get("data_dir") if context else None)
 
@@ -252,8 +254,9 @@ def _completed_advice(data_dir: Path | None) -> Iterator[None]:
     try:
         yield
     except KoderzError as error:
-        advises = re.search(rf"\bkoderz (?:{'|'.join(COMMANDS)})\b", str(error))
-        if data_dir is not None and advises and "--data-dir" not in str(error):
+        names = "|".join(set(COMMANDS) - WITHOUT_DATA_DIR)
+        advises = re.search(rf"(?:: |`)koderz (?:{names})\b", str(error))
+        if data_dir is not None and advises and not re.search("--data-dir|data folder", str(error)):
             error.add_note(f" Add{_data_dir_option(data_dir)} to the commands in this message.")
         raise
 

@@ -109,7 +109,7 @@ def example(data_dir: Path | None) -> int:
             f"  {advised(f'koderz compare {benchmark}')}   comparisons with intervals\n"
             f"  {advised(f'koderz analyze {benchmark}')}   all experiments\n"
             f"  {advised('koderz analyze EXPERIMENT')}           the iterations of one experiment\n"
-            f"  koderz quickstart                   a new benchmark with a local model on this machine\n"
-            f"{how_to_remove(benchmark)}"
+            f"  {advised('koderz quickstart')}                   a new benchmark with a local model on this machine\n"
+            f"{advised(str(how_to_remove(benchmark)))}"
         )
         return report_faults(opened)

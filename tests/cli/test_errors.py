@@ -10,9 +10,12 @@ from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 import koderz_core
+from koderz_core.cli import COMMANDS, commands
+from koderz_core.cli.options import WITHOUT_DATA_DIR
 from koderz_core.errors import UnknownNameError, UsageError
 
 SMALL = ("benchmark", "--problems", "0:2", "--coder")
@@ -166,6 +169,18 @@ def test_advised_commands_use_the_data_folder_of_the_command_that_advises_them(
     said = koderz(*SMALL, "scripted/weak", "--dataset", "mbpp+", *there).err
     assert "koderz download-data mbpp+" in said
     assert said.endswith("Add --data-dir 'other folder' to the commands in this message.\n")
+
+
+def test_a_data_folder_is_advised_only_for_commands_that_accept_one(koderz: Any) -> None:
+    found = {name: commands.get_command(click.Context(commands), name) for name in COMMANDS}
+    options = {
+        name: {option.name for option in command.params}
+        for name, command in found.items()
+        if command and not isinstance(command, click.Group)
+    }
+    assert {name for name, names in options.items() if "data_dir" not in names} == WITHOUT_DATA_DIR
+    said = koderz(*SMALL, "scripted/weak", "--strategy", "nothing", "--data-dir", "other folder").err
+    assert said.endswith("`koderz strategies` lists all strategies.\n")
 
 
 @pytest.mark.parametrize("model", ["ollama/qwen2.5-coder:32b", "lmstudio/some-coder", "vllm/some-coder"])
