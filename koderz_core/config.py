@@ -1,7 +1,7 @@
 """Settings: command line > environment > ``.env`` and ``settings.toml`` > default.
 
-Only this file reads the environment. ``.env`` and ``settings.toml`` may contain only known settings, and ``.env`` no
-program.
+Only this file reads the environment. ``settings.toml`` may contain only known settings, and ``.env`` no unknown
+variable of koderz and no program.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from koderz_core.settings_fields import (
     Limits,
     SecretStr,
     Setting,
+    check_env_file,
     checked_headers,
     checked_token,
     decoded,
     key_of,
     merged_tables,
-    refuse_programs,
     refuse_unknown,
     words_of,
 )
@@ -231,7 +231,7 @@ class Settings:
     def __init__(self, **options: Any) -> None:  # Any: one value per field, checked
         """``options``: those of the command line. Raises ConfigError, DataError."""
         in_env_file = env_file()
-        refuse_programs(in_env_file)
+        check_env_file(in_env_file, {setting.variable for setting in SETTINGS.values()})
         sources = (options, from_variables(environment()), from_variables(in_env_file))
         home = next((Path(source["home"]) for source in sources if "home" in source), default_home())
         merged: dict[str, Any] = by_field(settings_file(expand_home(home)))
@@ -340,7 +340,7 @@ def load_settings(**overrides: Any) -> Settings:  # Any: one value per field
     except DataError as error:
         raise ConfigError(str(error)) from error  # settings stand for options of a command line
     except UnicodeDecodeError as error:
-        raise ConfigError("settings.toml or .env is not UTF-8 text. Save the file as UTF-8, or remove it.") from error
+        raise ConfigError(".env is not UTF-8 text. Save the file as UTF-8, or remove it.") from error
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"settings.toml is not valid TOML: {error}. Fix that line or remove the file.") from error
 

@@ -41,7 +41,7 @@ class UnknownNameError(UsageError):
         lead = "Did you mean" if near else "Known"
         tail = f" {lead}: {', '.join(shown)}." if shown else "" if known is None else " There are none."
         super().__init__(f"Unknown {kind}: {name!r}.{tail}{' ' + hint if hint else ''}")
-        self.name = name
+        self.kind, self.name = kind, name
 
 
 class PlanError(UsageError):

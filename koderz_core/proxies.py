@@ -1,10 +1,12 @@
 """The proxies of the environment, or on macOS of the system: which one a request uses, and whether it can be used.
 
-httpx raises ValueError or ImportError for a proxy that it cannot use. Therefore every connection asks here first.
+httpx raises ValueError or ImportError for a proxy that it cannot use, and for certificates that it cannot read an
+OSError that names no file. Therefore every connection asks here first.
 """
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from importlib.util import find_spec
 from urllib.parse import urlsplit
@@ -18,6 +20,23 @@ _SOCKS = ("socks5", "socks5h")
 
 def proxies() -> Mapping[str, str]:
     """The address of the proxy by scheme. Raises ConfigError, which does not show a proxy: it may have a password."""
+    _check_certificates()
+    return _proxies()
+
+
+def proxy_of(url: str) -> str | None:
+    """The proxy of a request; requests to this machine use none. Raises ConfigError."""
+    from urllib.request import proxy_bypass  # noqa: PLC0415 (as below)
+
+    _check_certificates()
+    parts = urlsplit(url)
+    if is_loopback(url) or proxy_bypass(parts.hostname or ""):
+        return None
+    found = _proxies()
+    return found.get(parts.scheme) or found.get("all")
+
+
+def _proxies() -> Mapping[str, str]:
     from urllib.request import getproxies  # noqa: PLC0415 (heavy, and on macOS it asks the system)
 
     named = getproxies()
@@ -25,15 +44,20 @@ def proxies() -> Mapping[str, str]:
     return {scheme: _checked(proxy, f"{scheme.upper()}_PROXY") for scheme, proxy in found.items()}
 
 
-def proxy_of(url: str) -> str | None:
-    """The proxy of a request; requests to this machine use none. Raises ConfigError."""
-    from urllib.request import proxy_bypass  # noqa: PLC0415 (as above)
+def _check_certificates() -> None:
+    """Raise ConfigError if no certificates can be read from the file that the user trusts."""
+    path = os.environ.get("SSL_CERT_FILE")
+    if not path:
+        return
+    import ssl  # noqa: PLC0415 (heavy, and few users set the variable)
 
-    parts = urlsplit(url)
-    if is_loopback(url) or proxy_bypass(parts.hostname or ""):
-        return None
-    found = proxies()
-    return found.get(parts.scheme) or found.get("all")
+    try:
+        ssl.create_default_context(cafile=path)
+    except OSError as error:  # ssl.SSLError is one
+        raise ConfigError(
+            f"SSL_CERT_FILE names {path}, but no certificates can be read from this file ({error.strerror or error}). "
+            "Correct or unset this variable."
+        ) from error
 
 
 def _checked(proxy: str, variable: str) -> str:

@@ -279,16 +279,24 @@ def refuse_unknown(keys: Collection[str], known: set[str], path: Path) -> None:
         raise ConfigError(f"{path} contains the setting home. {NO_HOME} Remove home from that file.")
 
 
-def _meant(key: str, known: set[str]) -> str:
+def _meant(key: str, known: Collection[str]) -> str:
     near = get_close_matches(key, sorted(known), n=3)
     return f" (did you mean {' or '.join(near)}?)" if near else f" (known: {', '.join(sorted(known))})"
 
 
-def refuse_programs(keys: Iterable[str]) -> None:
-    """Raise ConfigError if ``.env`` names a program: otherwise a downloaded folder with a ``.env`` could start it."""
-    for key in sorted(PROGRAMS.intersection(map(str.lower, keys))):
+def check_env_file(keys: Iterable[str], known: Collection[str]) -> None:
+    """Raise ConfigError if ``.env`` names a program: otherwise a downloaded folder with a ``.env`` could start it.
+
+    Also for a variable that begins like those of koderz, but is not ``known``: it would be ignored silently.
+    """
+    names = sorted(map(str.lower, keys))
+    for name in sorted(PROGRAMS.intersection(names)):
         raise ConfigError(
-            f".env sets {key.upper()}, which names a program to start. koderz refuses this, because a .env in a "
+            f".env sets {name.upper()}, which names a program to start. koderz refuses this, because a .env in a "
             "downloaded folder could start any program. Set the variable in the environment or in settings.toml "
             "instead."
         )
+    unknown = [name for key in names if key.startswith("koderz_") and (name := key.upper()) not in known]
+    if unknown:
+        faults = "; ".join(f"{name!r}{_meant(name, known)}" for name in unknown)
+        raise ConfigError(f".env contains unknown settings: {faults}. Correct or remove them in that file.")

@@ -194,6 +194,16 @@ def test_what_koderz_does_not_know_in_the_environment_is_somebody_elses(tmp_path
     assert load_settings().ollama_base_url == "http://box:1"
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"), [("KODERZ_OFLINE", "KODERZ_OFFLINE"), ("KODERZ_OPENAI_API_KEY", "OPENAI_API_KEY")]
+)
+def test_a_variable_of_the_env_file_that_sets_nothing_is_named_with_its_neighbours(name: str, meant: str) -> None:
+    Path(".env").write_text(f"{name}=5ecret\n")
+    with pytest.raises(ConfigError, match=rf"\.env contains unknown.*: '{name}' \(did you mean {meant}") as caught:
+        load_settings()
+    assert "5ecret" not in str(caught.value)
+
+
 @pytest.mark.parametrize("name", ["KODERZ_CORTEX_COMMAND", "CORTEX_PATH", "cortex_path", "KODERZ_LLAMA_SERVER"])
 def test_no_folder_chooses_a_program_by_its_env_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str

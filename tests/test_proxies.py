@@ -1,4 +1,4 @@
-"""A proxy in the environment that cannot be used: every kind of connection names the variable, and no password."""
+"""Proxies and certificates of the environment that cannot be used: every kind of connection names the variable."""
 
 from __future__ import annotations
 
@@ -52,6 +52,18 @@ def test_every_connection_names_the_variable_of_an_unusable_proxy(
     said = sentences(tmp_path)
     assert len(said) == 7
     assert not [each for each in said if "ALL_PROXY" not in each or "5ecret" in each]
+
+
+@pytest.mark.parametrize("content", [None, "no certificate"], ids=["missing", "wrong"])
+def test_every_connection_names_the_file_of_certificates_that_cannot_be_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str | None
+) -> None:
+    file = tmp_path / "ca.pem"
+    if content is not None:
+        file.write_text(content)
+    monkeypatch.setenv("SSL_CERT_FILE", str(file))
+    monkeypatch.delitem(sys.modules, "ollama", raising=False)  # as above
+    assert [each for each in sentences(tmp_path) if f"SSL_CERT_FILE names {file}" not in each] == []
 
 
 def test_a_request_uses_the_proxy_of_its_scheme_or_of_all(monkeypatch: pytest.MonkeyPatch) -> None:

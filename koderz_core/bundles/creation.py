@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import platform
+import shlex
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -171,7 +172,8 @@ def open_bundle(path: Path, home: Path) -> None:
     if not checked.verified.holds:
         first = checked.verified.differences[0].said
         raise DataError(
-            f"The bundle {path.name} was refused: {first}. To see all differences: koderz verify {path.name}"
+            f"The bundle {path.name} was refused: {first}. To see all differences: "
+            f"koderz verify {shlex.quote(str(path))}"
         )
     if checked.truncated:
         raise DataError(

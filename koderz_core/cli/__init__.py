@@ -8,6 +8,7 @@ import re
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from io import TextIOWrapper
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -153,6 +154,12 @@ def _check_platform(arguments: Sequence[str]) -> None:
         raise UsageError("The command line contains bytes that are not valid text. Type the command again.") from error
 
 
+def _escape_unknown_characters() -> None:
+    """Write a character that the encoding of the locale lacks as an escape, as Python does on standard error."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
+
+
 def _drop_unwritten() -> None:
     """Drop output that cannot be written, such as to a full disk: otherwise Python tries again, and exits with 120."""
     for stream in filter(None, (sys.stdout, sys.stderr)):
@@ -165,8 +172,9 @@ def _drop_unwritten() -> None:
 def _print_error(error: Exception, advice: str = "", prefix: str = "Error: ") -> None:
     from koderz_core.report.formats import plain  # noqa: PLC0415 (only an error needs what it imports)
 
+    notes = "".join(getattr(error, "__notes__", ()))  # by ``options.workspace``
     with suppress(BrokenPipeError):
-        click.echo(f"{prefix}{plain(str(error))}{advice}", err=True)
+        click.echo(f"{prefix}{plain(str(error))}{notes}{advice}", err=True)
 
 
 class _Plain(logging.Formatter):
@@ -187,6 +195,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     screen.setLevel(logging.WARNING)  # its own, since what clients log below may quote the password in a base URL
     screen.setFormatter(_Plain("%(message)s"))
     logging.basicConfig(handlers=[screen])
+    _escape_unknown_characters()
     try:
         _check_platform(sys.argv[1:] if arguments is None else arguments)
         code = commands.main(arguments, prog_name="koderz", standalone_mode=False)

@@ -16,6 +16,7 @@ from koderz_core.cli.conclusion import FinishedRun, conclude, exit_code, print_s
 from koderz_core.cli.options import (
     GroupedCommand,
     Whole,
+    advised,
     as_json,
     data_dir,
     fail_under,
@@ -134,15 +135,15 @@ def benchmark(as_json: bool, data_dir: Path | None, **options: Any) -> int:
         mode = replace(run_options(options, silent=as_json), pilot=options["pilot"], debug_dir=debug_folder(options))
         asked, offer = offer.plan, replace(offer, plan=under_last_budget(opened, offer.plan, mode))
         if options["plan_only"]:
-            opened.costs.check(offer.plan)  # a plan that would be refused needs no estimate
-            return print_plan(opened, offer, options["concurrency"], as_json=as_json, registered=asked)
+            return _only_plan(opened, offer, asked, mode, as_json=as_json)
         for line in () if as_json else _offered(offer):
             click.echo(line, err=True)
         runner = perform(opened, offer.plan, mode)
         code = conclude(opened, FinishedRun.of(runner), options["fail_under"], as_json=as_json)
         show_timing(opened, runner.benchmark, options)
         if options["pilot"] and not as_json:
-            print_plan(opened, replace(offer, plan=runner.asked), options["concurrency"], as_json=False)
+            rest = replace(offer, plan=runner.asked)
+            print_plan(opened, rest, mode.concurrency, as_json=False, retry_errors=mode.retry_errors)
         return BUG if runner.bugs else code
 
 
@@ -173,7 +174,8 @@ def run(problem_id: str, as_json: bool, data_dir: Path | None, **options: Any) -
                 print_details(detail)
             print_spending(opened, opened.results.summaries(runner.benchmark))
             first = runner.experiments[0].id
-            click.echo(f"\nFor all prompts and answers: koderz analyze {first} --dump DIR, or koderz ui")
+            analyze, ui = advised(f"koderz analyze {first} --dump DIR"), advised("koderz ui")
+            click.echo(f"\nFor all prompts and answers: {analyze}, or {ui}")
         code = exit_code(opened, FinishedRun.of(runner), ALL)
         return BUG if runner.bugs else code
 
@@ -236,9 +238,8 @@ def perform(opened: Workspace, plan: Plan, mode: RunOptions = RunOptions()) -> R
         )
         progress.follow(runner, debug.with_writing(heed))
     if runner.stopping:
-        raise Cancelled(
-            f"{runner.benchmark} was stopped. Finished work is kept. To continue: koderz resume {runner.benchmark}"
-        )
+        resume = advised(f"koderz resume {runner.benchmark}")
+        raise Cancelled(f"{runner.benchmark} was stopped. Finished work is kept. To continue: {resume}")
     if runner.used_up:
         click.echo(runner.used_up, err=True)
     for line in registration.decision_lines(opened, runner):
@@ -266,7 +267,7 @@ def under_last_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
     """The plan with the budget that it was given during the run, unless it starts as a fork."""
     changed = plan if mode.fork else opened.runs.under_last_budget(plan)
     if changed.budget != plan.budget:
-        click.echo(kept_budget(changed), err=True)
+        click.echo(advised(kept_budget(changed)), err=True)
     return changed
 
 
@@ -276,12 +277,31 @@ def _offered(offer: Proposal) -> Iterator[str]:
         yield "To skip these baselines, add --no-baselines. Without them, the effect of supervision cannot be measured."
 
 
+def _only_plan(opened: Workspace, offer: Proposal, asked: Plan, mode: RunOptions, *, as_json: bool) -> int:
+    """Print what the same command would run without --plan-only. ``asked``: as ``registered`` of ``print_plan``."""
+    if mode.fork:
+        asked = opened.runs.fork(asked)
+        offer = replace(offer, plan=asked)
+    opened.costs.check(offer.plan)  # a plan that would be refused needs no estimate
+    retry = mode.retry_errors
+    return print_plan(opened, offer, mode.concurrency, as_json=as_json, registered=asked, retry_errors=retry)
+
+
 def print_plan(
-    opened: Workspace, offer: Proposal, concurrency: int | None, *, as_json: bool, registered: Plan | None = None
+    opened: Workspace,
+    offer: Proposal,
+    concurrency: int | None,
+    *,
+    as_json: bool,
+    registered: Plan | None = None,
+    retry_errors: bool = False,
 ) -> int:
-    """Print what remains of a plan, with an estimate. ``registered``: the plan before its budget was changed."""
+    """Print what remains of a plan, with an estimate. ``registered``: the plan before its budget was changed.
+
+    ``retry_errors``: experiments that ended with an error remain too.
+    """
     plan = offer.plan
-    forecast = opened.costs.forecast(plan, concurrency)
+    forecast = opened.costs.forecast(plan, concurrency, retry_errors=retry_errors)
     can_show = opened.comparisons.can_show(plan)
     if as_json:
         more = {
@@ -331,13 +351,14 @@ def _size(plan: Plan, experiments: int) -> str:
 def _remarks(runner: Runner, origin: str | None) -> Iterator[str]:
     plan, before = runner.plan, runner.recorded
     if origin:
-        yield f"{plain(plan.name)} is a fork of {origin}. To resume it later: koderz resume {plan.id}"
+        yield f"{plain(plan.name)} is a fork of {origin}. To resume it later: {advised(f'koderz resume {plan.id}')}"
     if before is not None and _added(plan, before):
         yield f"Added to the recorded benchmark: {_added(plan, before)}."
     yield from gate_remarks(plan)
     if runner.left_out:
         omitted = numbered(runner.left_out, "experiment")
-        yield f"This command leaves out {omitted} of the benchmark. To run the whole benchmark: koderz resume {plan.id}"
+        whole = advised(f"koderz resume {plan.id}")
+        yield f"This command leaves out {omitted} of the benchmark. To run the whole benchmark: {whole}"
     if runner.kept_errors:
         yield f"Experiments that ended with an error: {runner.kept_errors}. To run them again, add --retry-errors."
     if scripted(plan.models()):

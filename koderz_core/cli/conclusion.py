@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import click
 
-from koderz_core.cli.options import print_json, report_faults
+from koderz_core.cli.options import advised, print_json, report_faults
 from koderz_core.cli.tables import console, drawn, print_summaries
 from koderz_core.errors import BudgetSpent, Cancelled
 from koderz_core.records import Experiment, Outcome
@@ -49,7 +49,7 @@ def conclude(opened: Workspace, ended: FinishedRun, fail_under: float | None, *,
     else:
         print_summaries(summaries)
         print_spending(opened, summaries)
-        click.echo(f"\nFor details: koderz analyze {ended.benchmark}")
+        click.echo(f"\nFor details: {advised(f'koderz analyze {ended.benchmark}')}")
     return exit_code(opened, ended, fail_under)
 
 
@@ -92,7 +92,7 @@ def exit_code(opened: Workspace, ended: FinishedRun, fail_under: float | None) -
     without = 0 if ended.decided else len(ids) - sum(row.outcome in RESULTS for row in rows)
     if without:
         larger, option = (" with a larger budget", " --max-cost USD") if ended.used_up else ("", "")
-        resume = f"To continue{larger}: koderz resume {benchmark}{option}"
+        resume = f"To continue{larger}: {advised(f'koderz resume {benchmark}{option}')}"
         click.echo(f"Experiments without a result: {without} of {len(ids)}. {resume}", err=True)
         return unread or (BudgetSpent if ended.used_up else Cancelled).exit_code
     if errors:
@@ -116,5 +116,5 @@ def _print_errors(rows: Sequence[ExperimentRow], benchmark: str) -> None:
         click.echo(f"{times[message]} of {numbered(times.total(), 'error')}: {message}", err=True)
     if len(times) > MOST_ERRORS:
         more = numbered(len(times) - MOST_ERRORS, "more error message")
-        click.echo(f"… and {more} (koderz analyze {benchmark} --json shows all)", err=True)
-    click.echo(f"Fix the cause, then run: koderz resume {benchmark} --retry-errors", err=True)
+        click.echo(f"… and {more} ({advised(f'koderz analyze {benchmark} --json')} shows all)", err=True)
+    click.echo(f"Fix the cause, then run: {advised(f'koderz resume {benchmark} --retry-errors')}", err=True)

@@ -10,6 +10,7 @@ import click
 from koderz_core.cli.options import (
     OutputPath,
     Whole,
+    advised,
     as_json,
     check_tasks_file,
     data_dir,
@@ -107,7 +108,7 @@ def _print(forged: Forged) -> None:
     seconds = sum(source.seconds * source.tasks for source in forged.sources)
     click.echo(f"{numbered(forged.tasks, 'task')} in {plain(str(forged.file))}.")
     click.echo(f"Running the tests of all tasks once, without a patch, takes about {duration(seconds)}.")
-    click.echo(f"To use the tasks: --dataset {plain(forged.dataset)}")
+    click.echo(f"To use the tasks: {advised(f'--dataset {plain(forged.dataset)}')}")
 
 
 def _print_reasons(name: str, what: str, reasons: dict[str, int]) -> None:

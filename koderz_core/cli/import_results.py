@@ -9,7 +9,7 @@ from typing import Any, get_args
 
 import click
 
-from koderz_core.cli.options import data_dir, workers, workspace
+from koderz_core.cli.options import advised, data_dir, workers, workspace
 from koderz_core.cli.tables import console, progress_bar, terminal_table
 from koderz_core.errors import Cancelled, UsageError
 from koderz_core.records import Tier
@@ -83,7 +83,8 @@ def import_results(
         known = all(map(opened.imports.is_stored, read))
         names = _stored(opened, read, options["workers"])
     click.echo(f"{'Already imported' if known else 'Imported'}: {', '.join(names)}")
-    click.echo(f"To compare: koderz compare {' '.join(names)}")
+    compare = advised(f"koderz compare {' '.join(names)}")
+    click.echo(f"To compare: {compare}")
     return 0
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
+from koderz_core.cli.options import advised, as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import MOST_OF_LABELS, console, terminal_table
 from koderz_core.errors import UsageError
 from koderz_core.records.annotations import Annotation, labels_by_experiment, notes_by_experiment
@@ -77,7 +77,7 @@ def _print_all(opened: Workspace, annotations: Sequence[Annotation]) -> None:
     newest = {annotation.experiment: annotation.at for annotation in annotations}
     rows = {row.id: row for row in opened.results.experiments(among=tuple(newest))}
     if not rows:
-        click.echo('No experiment has a label. To add one: koderz label EXPERIMENT "wrong test"')
+        click.echo(advised('No experiment has a label. To add one: koderz label EXPERIMENT "wrong test"'))
         return
     table = terminal_table("experiment", "problem", "configuration", "outcome", "labels", "note")
     for experiment in sorted(rows, key=lambda name: -newest[name]):

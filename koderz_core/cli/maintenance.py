@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from koderz_core.cli.options import Number, OutputPath, Whole, data_dir, report_faults, workspace
+from koderz_core.cli.options import Number, OutputPath, Whole, advised, data_dir, report_faults, workspace
 from koderz_core.errors import InfrastructureError, UsageError
 from koderz_core.report.formats import numbered, plain
 from koderz_core.times import minute
@@ -85,7 +85,7 @@ def _on_benchmark(act: Callable[[Workspace, str], str]) -> click.Command:
 def pin(opened: Workspace, benchmark: str) -> str:
     """Protect a benchmark from `koderz delete` and `koderz prune`. BENCHMARK is a name, an id or the start of an id."""
     opened.upkeep.pin(benchmark)
-    return f"{benchmark} is pinned and cannot be deleted. To allow deletion again: koderz unpin {benchmark}"
+    return advised(f"{benchmark} is pinned and cannot be deleted. To allow deletion again: koderz unpin {benchmark}")
 
 
 @_on_benchmark
@@ -109,7 +109,8 @@ def delete_benchmarks(opened: Workspace, benchmarks: list[str], *, yes: bool, op
     if not deletions:
         click.echo("Nothing to delete.")
     elif not yes:
-        click.echo(f"Nothing was deleted. To delete, add {option}. To protect a benchmark: koderz pin BENCHMARK")
+        protect = advised("To protect a benchmark: koderz pin BENCHMARK")
+        click.echo(f"Nothing was deleted. To delete, add {option}. {protect}")
 
 
 @click.command()

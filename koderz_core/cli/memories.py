@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import msgspec
 
-from koderz_core.cli.options import Whole, as_json, data_dir, print_json, report_faults, workspace
+from koderz_core.cli.options import Whole, advised, as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.errors import CortexError
 from koderz_core.report.formats import numbered, plain
 from koderz_core.workspace.memories import (
@@ -54,7 +54,7 @@ def recall(words: tuple[str, ...], data_dir: Path | None, *, as_json: bool, **so
     for memory in found.memories:
         _print_line(memory)
     if not found.memories:
-        click.echo("No matching memories. To see how many memories are stored: koderz cortex status")
+        click.echo(advised("No matching memories. To see how many memories are stored: koderz cortex status"))
     elif found.more:
         click.echo("More memories match. Raise --limit, or add words.")
 
@@ -129,7 +129,8 @@ def backfill(benchmark: str, data_dir: Path | None, *, again: bool) -> int:
     with workspace(data_dir) as opened:
         opened.memories.backfill(benchmark, report, again=again)
         if not reported:
-            click.echo(f"There are no journals in {opened.settings.journals_dir}. Start with: koderz quickstart")
+            start = advised("Start with: koderz quickstart")
+            click.echo(f"There are no journals in {opened.settings.journals_dir}. {start}")
     return 0 if all(journal.complete for journal in reported) else CortexError.exit_code
 
 
@@ -186,13 +187,14 @@ def status_lines(server: ServerStatus, rows: Sequence[JournalStatus], memory: st
     if server.held is not None:
         yield f"Memories on the server, in all projects: {server.held}"
         if server.held < (counted := sum(sum(row.memories.values()) for row in rows)):
+            again = advised("koderz cortex backfill --again")
             yield (
                 f"The server had confirmed {counted} memories, but some of them are now missing. To send the missing "
-                "memories again: koderz cortex backfill --again"
+                f"memories again: {again}"
             )
     if server.trouble:
         yield f"Last error: {plain(server.trouble.said, SHOWN_CHARS)}"
     yield from map(journal_lines, rows)
     if behind := sum(not row.complete for row in rows):
         missing = f"Memories are missing for {numbered(behind, 'benchmark')}."
-        yield f"{missing} To store the missing memories: koderz cortex backfill"
+        yield advised(f"{missing} To store the missing memories: koderz cortex backfill")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from koderz_core.cli.options import as_json, data_dir, print_json, workspace
+from koderz_core.cli.options import advised, as_json, data_dir, print_json, workspace
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.report.formats import count, money, numbered, plain
 from koderz_core.workspace.shards import Merged
@@ -69,5 +69,5 @@ def _conclusion(merged: Merged) -> Iterator[str]:
     if merged.missing:
         yield f"Missing shards: {', '.join(map(str, merged.missing))}."
     if merged.missing or merged.without_result:
-        yield f"To run the experiments without a result: koderz resume {id_}"
-    yield f"For the results: koderz results {id_}"
+        yield f"To run the experiments without a result: {advised(f'koderz resume {id_}')}"
+    yield f"For the results: {advised(f'koderz results {id_}')}"

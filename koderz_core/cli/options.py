@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -16,7 +18,7 @@ import click
 import msgspec
 
 import koderz_core
-from koderz_core.errors import DataError, InfrastructureError, JournalError, UnknownNameError
+from koderz_core.errors import DataError, InfrastructureError, JournalError, KoderzError, UnknownNameError, UsageError
 from koderz_core.files import replace_file
 
 if TYPE_CHECKING:
@@ -179,6 +181,8 @@ data_dir = option(
     type=click.Path(file_okay=False, path_type=Path),
     help="Data folder to use instead of the one in KODERZ_HOME.",
 )
+WITHOUT_DATA_DIR = frozenset({"strategies", "notify"})
+"""The commands that do not have this option."""
 as_json = option("Output", "--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 quiet = option("Output", "--quiet", is_flag=True, help="Do not print a line per iteration.")
 fail_under = option(
@@ -212,17 +216,49 @@ grading_engine = click.option(
 )
 
 
+def advised(command: str) -> str:
+    """A command, or a text that ends with one, with the data folder that an option of the running command chose."""
+    context = click.get_current_context(silent=True)
+    return command + _data_dir_option(context.params.get("data_dir") if context else None)
+
+
+def _data_dir_option(folder: Path | None) -> str:
+    from koderz_core.report.formats import plain  # noqa: PLC0415 (not every command needs what it imports)
+
+    return "" if folder is None else f" --data-dir {plain(shlex.quote(str(folder)))}"
+
+
 @contextmanager
 def workspace(data_dir: Path | None, **settings: Any) -> Iterator[Workspace]:  # Any: settings by field name
     """An open workspace under the command line's settings."""
-    with koderz_core.open_workspace(home=data_dir, **settings) as opened:
+    with _completed_advice(data_dir), koderz_core.open_workspace(home=data_dir, **settings) as opened:
         try:
             yield opened
         except UnknownNameError as error:
-            if not opened.results.faults:
+            if opened.results.faults:
+                fault = opened.results.faults[0]
+                raise JournalError(f"{error} The name may be in a journal that cannot be read: {fault}") from error
+            if not error.kind.startswith("benchmark"):
                 raise
-            fault = opened.results.faults[0]
-            raise JournalError(f"{error} The name may be in a journal that cannot be read: {fault}") from error
+            raise UsageError(
+                f"{error} koderz searched the data folder {opened.settings.home}. To use another data folder, add "
+                "--data-dir FOLDER, or set KODERZ_HOME."
+            ) from error
+
+
+@contextmanager
+def _completed_advice(data_dir: Path | None) -> Iterator[None]:
+    """Add to an error that advises commands of koderz the option without which they use another data folder."""
+    from koderz_core.cli import COMMANDS  # noqa: PLC0415 (imports this file)
+
+    try:
+        yield
+    except KoderzError as error:
+        names = "|".join(set(COMMANDS) - WITHOUT_DATA_DIR)
+        advises = re.search(rf"(?:: |`)koderz (?:{names})\b", str(error))
+        if data_dir is not None and advises and not re.search("--data-dir|data folder", str(error)):
+            error.add_note(f" Add{_data_dir_option(data_dir)} to the commands in this message.")
+        raise
 
 
 def report_faults(opened: Workspace) -> int:

@@ -17,7 +17,7 @@ from rich.live import Live
 from rich.text import Text
 
 from koderz_core.cli.feed import Feed, Line
-from koderz_core.cli.options import OutputPath, option, with_options, write_json
+from koderz_core.cli.options import OutputPath, advised, option, with_options, write_json
 from koderz_core.cli.tables import console as terminal
 from koderz_core.cli.tables import terminal_table
 from koderz_core.errors import KoderzError, UsageError
@@ -131,7 +131,7 @@ class DebugFiles:
             self._write(missing[start : start + AT_ONCE])
         print_dump(self._dump)
         if self._fault:
-            later = f"koderz analyze {self._plan.id} --dump {shlex.quote(str(self._dump.folder))}"
+            later = advised(f"koderz analyze {self._plan.id} --dump {shlex.quote(str(self._dump.folder))}")
             click.echo(f"Some debug files are missing: {plain(f'{self._fault} To write them: {later}')}", err=True)
 
     def _missing(self) -> list[str]:

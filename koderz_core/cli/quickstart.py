@@ -12,7 +12,7 @@ from koderz_core import Order, Wanted
 from koderz_core.cli.benchmark import RunOptions, perform, under_last_budget
 from koderz_core.cli.conclusion import FinishedRun, exit_code, print_spending
 from koderz_core.cli.models import fetch
-from koderz_core.cli.options import data_dir, quiet, report_faults, workspace
+from koderz_core.cli.options import advised, data_dir, quiet, report_faults, workspace
 from koderz_core.cli.order_options import DEFAULT_CODER
 from koderz_core.cli.tables import print_summaries
 from koderz_core.cli.ui import show
@@ -24,6 +24,7 @@ from koderz_core.workspace.upkeep import ABOUT_EXAMPLE, how_to_remove
 FALLBACK = "embedded/smollm2-135m"
 PROBLEMS = "0:5"
 FREE_PORT = 0  # another dashboard may use the default port
+_LARGER = "koderz benchmark --problems 0:20 --strategy direct,supervised --max-iterations 10"
 PARAMETERS = {"max_iterations": 5, "checkpoint_interval": 3}
 
 
@@ -39,6 +40,7 @@ def quickstart(no_ui: bool, quiet: bool, data_dir: Path | None) -> int:
     dashboard.
     """
     with workspace(data_dir) as opened:
+        opened.grading.sandbox.self_test()  # before any download: macOS has only the tier that needs consent
         model = _local_model(opened)
         coder = {"coder": model}
         plan = opened.plans.plan(Order([Wanted("direct", coder), Wanted("supervised", coder, PARAMETERS)], PROBLEMS))
@@ -50,12 +52,11 @@ def quickstart(no_ui: bool, quiet: bool, data_dir: Path | None) -> int:
         code, home = exit_code(opened, FinishedRun.of(runner), fail_under=None), opened.settings.home
     click.echo(
         f"\nNext steps:\n"
-        f"  koderz analyze {plan.id}   all experiments\n"
-        f"  koderz analyze EXPERIMENT           the iterations of one experiment\n"
-        f"  koderz models list                  other models for this machine\n"
-        f"  koderz ui                           the results in the browser\n"
-        f"  koderz benchmark --problems 0:20 --strategy direct,supervised --max-iterations 10 "
-        f"--coder {plain(shlex.quote(model))}\n"
+        f"  {advised(f'koderz analyze {plan.id}')}   all experiments\n"
+        f"  {advised('koderz analyze EXPERIMENT')}           the iterations of one experiment\n"
+        f"  {advised('koderz models list')}                  other models for this machine\n"
+        f"  {advised('koderz ui')}                           the results in the browser\n"
+        f"  {advised(f'{_LARGER} --coder {plain(shlex.quote(model))}')}\n"
         f"All data is stored in {plain(str(home))}.\n"
         f"This benchmark of five problems shows that koderz works, but not which strategy is better: its confidence "
         f"intervals are too wide."
@@ -104,11 +105,11 @@ def example(data_dir: Path | None) -> int:
         print_summaries(opened.results.summaries(benchmark))
         click.echo(
             f"\nNext steps:\n"
-            f"  koderz ui                           the results in the browser\n"
-            f"  koderz compare {benchmark}   comparisons with intervals\n"
-            f"  koderz analyze {benchmark}   all experiments\n"
-            f"  koderz analyze EXPERIMENT           the iterations of one experiment\n"
-            f"  koderz quickstart                   a new benchmark with a local model on this machine\n"
-            f"{how_to_remove(benchmark)}"
+            f"  {advised('koderz ui')}                           the results in the browser\n"
+            f"  {advised(f'koderz compare {benchmark}')}   comparisons with intervals\n"
+            f"  {advised(f'koderz analyze {benchmark}')}   all experiments\n"
+            f"  {advised('koderz analyze EXPERIMENT')}           the iterations of one experiment\n"
+            f"  {advised('koderz quickstart')}                   a new benchmark with a local model on this machine\n"
+            f"{advised(str(how_to_remove(benchmark)))}"
         )
         return report_faults(opened)

@@ -8,18 +8,24 @@ from pathlib import Path
 from typing import Any
 
 import click
+from click.core import ParameterSource
 
 from koderz_core.cli.benchmark import BUG, perform, run_options
 from koderz_core.cli.conclusion import FinishedRun, conclude
 from koderz_core.cli.options import GroupedCommand, as_json, data_dir, fail_under, option, print_json, quiet, workspace
 from koderz_core.cli.order import settings, with_budget
 from koderz_core.cli.order_options import taking_up_options
-from koderz_core.errors import UsageError
+from koderz_core.errors import PlanError, UsageError
 from koderz_core.plan.command_line import strategy_named
+from koderz_core.records import Plan
 from koderz_core.records.rows import BenchmarkRow
 from koderz_core.report.registration import decided
 from koderz_core.workspace import Workspace
 
+_OF_PAUSED = frozenset({"benchmark", "max_cost", "concurrency", "quiet", "as_json", "data_dir"})
+"""The parameters of `koderz resume`, by their names after parsing, that it does not ignore for a benchmark that another
+process has paused.
+"""
 WHOLE = "To resume the whole benchmark: koderz resume {benchmark}"
 
 
@@ -45,8 +51,7 @@ def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path |
     paused in another process, it continues in that process. Budget and concurrency keep the values that were last set,
     for example by `koderz change` or on the Live page. To change them, add --max-cost or --concurrency.
     """
-    if strategy is not None:
-        strategy_named(strategy)  # loaded now, it is known when the benchmark continues
+    named = None if strategy is None else strategy_named(strategy)  # loaded now, it is known to the benchmark
     with workspace(data_dir, **settings(options)) as opened:
         row = opened.results.benchmark(opened.names.benchmark(benchmark, WHOLE))
         mode = run_options(options, silent=as_json)
@@ -61,20 +66,31 @@ def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path |
             ended = FinishedRun(row.id, opened.runs.recorded(row.id).experiments())
             return conclude(opened, ended, options["fail_under"], as_json=as_json)
         mode = replace(mode, concurrency=mode.concurrency or opened.runs.last_concurrency(row.id))
-        runner = perform(opened, with_budget(opened.runs.recorded(row.id), options), mode)
+        recorded = opened.runs.recorded(row.id)
+        if named is not None:
+            _check_strategy(recorded, named)
+        runner = perform(opened, with_budget(recorded, options), mode)
         code = conclude(opened, FinishedRun.of(runner), options["fail_under"], as_json=as_json)
         return BUG if runner.bugs else code
+
+
+def _check_strategy(plan: Plan, name: str) -> None:
+    """Raise PlanError for a strategy that a benchmark does not use, such as a changed file: it would be ignored."""
+    used = dict.fromkeys(configuration.strategy for configuration in plan.configurations)
+    if name not in used:
+        raise PlanError(
+            f"{plan.id} does not use the strategy {name}, but only: {', '.join(used)}. After @ is the beginning of the "
+            "SHA-256 of a strategy's file. Give the path of the unchanged file, or omit --strategy."
+        )
 
 
 def _unpause(opened: Workspace, row: BenchmarkRow, options: Mapping[str, Any], *, as_json: bool) -> int:
     """Continue a benchmark in the process that paused it. Raises UsageError for options that this process ignores."""
     process = f"PID {row.holder or 'unknown'}"
-    given = {
-        "--retry-errors": options["retry_errors"],
-        "--engine": options["engine"] != "local",
-        "--fail-under": options["fail_under"] is not None,
-    }
-    if ignored := [name for name, is_given in given.items() if is_given]:
+    context = click.get_current_context()
+    others = {option.name: option.opts[0] for option in context.command.params if option.name not in _OF_PAUSED}
+    source = context.get_parameter_source
+    if ignored := [flag for name, flag in others.items() if source(name or "") is ParameterSource.COMMANDLINE]:
         raise UsageError(
             f"{row.id} is paused in another process ({process}), which continues with the options with which it was "
             f"started. Omit {', '.join(ignored)}, or first stop the benchmark: koderz stop {row.id}"

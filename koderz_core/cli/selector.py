@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from koderz_core.cli.options import Whole, as_json, data_dir, print_json, report_faults, workspace
+from koderz_core.cli.options import Whole, advised, as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.tables import console, terminal_table
 from koderz_core.records.selectors import Selector
 from koderz_core.report.formats import TextTable, plain
@@ -57,7 +57,7 @@ def show(name: str | None, as_json: bool, data_dir: Path | None) -> None:
             print_json(opened.selectors.names())
         else:
             names = opened.selectors.names()
-            none = "There is no selector. To fit one: koderz selector fit BENCHMARK --name NAME"
+            none = advised("There is no selector. To fit one: koderz selector fit BENCHMARK --name NAME")
             click.echo("\n".join(names) if names else none)
 
 

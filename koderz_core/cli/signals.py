@@ -16,6 +16,7 @@ from types import FrameType
 
 import click
 
+from koderz_core.cli.options import advised
 from koderz_core.errors import Cancelled, KoderzError
 from koderz_core.report.formats import plain
 from koderz_core.workspace import Workspace
@@ -80,7 +81,7 @@ def _leave(runner: Runner, opened: Workspace) -> None:
     _abandon(runner)
     opened.abandon()
     task = bool(opened.settings.records)  # of the workbench, which `koderz resume` does not know
-    again = "run the same command" if task else f"koderz resume {runner.benchmark}"
+    again = "run the same command" if task else advised(f"koderz resume {runner.benchmark}")
     with suppress(OSError):  # the terminal may be gone
         click.echo(f"Stopped. Finished work is kept. To continue: {again}", err=True)
         sys.stdout.flush()

@@ -13,7 +13,7 @@ from koderz_core.cli.bundle import write_file
 from koderz_core.cli.conclusion import FinishedRun, conclude
 from koderz_core.cli.datasets import download
 from koderz_core.cli.models import fetch
-from koderz_core.cli.options import Number, OutputPath, Whole, check_writable, data_dir, quiet, workspace
+from koderz_core.cli.options import Number, OutputPath, Whole, advised, check_writable, data_dir, quiet, workspace
 from koderz_core.errors import PlanError, UsageError
 from koderz_core.plan.baselines import Proposal
 from koderz_core.plan.presets import SONNET
@@ -104,9 +104,19 @@ def study(  # noqa: PLR0913, PLR0917 (one argument per option)
         offer = replace(asked, plan=_under_its_budget(opened, asked.plan, mode))
         if plan_only:
             return _print_plan(opened, offer, concurrency, registered=asked.plan)
-        if opened.models.full_name(coder).startswith("embedded/"):
-            fetch(opened, coder)
+        _fetch_weights(opened, opened.models.full_name(coder))
         return _run(opened, offer.plan, mode, out)
+
+
+def _fetch_weights(opened: Workspace, coder: str) -> None:
+    """Download the weights of an embedded coder (by id).
+
+    Before any download, raises ModelError if it cannot run, and SandboxError if no program can run.
+    """
+    if coder.startswith("embedded/"):
+        opened.models.require_runtime(coder)
+        opened.grading.sandbox.self_test()
+        fetch(opened, coder)
 
 
 def _run(opened: Workspace, plan: Plan, mode: RunOptions, out: Path | None) -> int:
@@ -153,16 +163,13 @@ def _under_its_budget(opened: Workspace, plan: Plan, mode: RunOptions) -> Plan:
     raised = usd is not None and recorded.usd is not None and usd > recorded.usd
     if usd == recorded.usd or (given and (raised or usd not in opened.runs.stated_budgets(plan.id))):
         return plan
-    click.echo(
-        f"The study keeps its budget of {money(recorded.usd)}. To set another budget: koderz resume {plan.id} "
-        "--max-cost USD",
-        err=True,
-    )
+    resume = advised(f"koderz resume {plan.id} --max-cost USD")
+    click.echo(f"The study keeps its budget of {money(recorded.usd)}. To set another budget: {resume}", err=True)
     return replace(plan, budget=recorded)
 
 
 def _print_plan(opened: Workspace, offer: Proposal, concurrency: int | None, registered: Plan) -> int:
-    print_plan(opened, offer, concurrency, as_json=False, registered=registered)
+    print_plan(opened, offer, concurrency, as_json=False, registered=registered, retry_errors=True)
     usd = opened.costs.price(offer.plan, [offer.plan.configurations[1]], opened.datasets.load(offer.plan.dataset.name))
     click.echo(
         f"The configuration with only the frontier model costs {usd}. The other four configurations together call this "

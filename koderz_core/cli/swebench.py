@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from koderz_core.cli.options import OutputPath, as_json, check_tasks_file, data_dir, print_json, workspace
+from koderz_core.cli.options import OutputPath, advised, as_json, check_tasks_file, data_dir, print_json, workspace
 from koderz_core.cli.tables import progress_bar
 from koderz_core.errors import Cancelled
 from koderz_core.report.formats import numbered, plain
@@ -59,4 +59,4 @@ def _print(prepared: PreparedRows) -> None:
         click.echo(plain(f"{what}: {listed}.", 1000))
     if prepared.file:
         click.echo(f"{numbered(len(prepared.tasks), 'task')} in {plain(str(prepared.file))}.")
-        click.echo(f"To use the tasks: --dataset {plain(prepared.dataset)}")
+        click.echo(f"To use the tasks: {advised(f'--dataset {plain(prepared.dataset)}')}")

@@ -10,6 +10,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from koderz_core.cli.options import advised
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow
 from koderz_core.report.findings import remarks, untested
@@ -85,7 +86,7 @@ def print_summaries(
     ``benchmarks`` by id: if there are rows of several, each row shows the name (else the id) and the date of its own.
     """
     if not rows:
-        console().print("No results yet. Start with: koderz quickstart")
+        click.echo(advised("No results yet. Start with: koderz quickstart"))
         return
     several = len({row.benchmark for row in rows}) > 1
     table = terminal_table()

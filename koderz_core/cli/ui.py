@@ -17,6 +17,7 @@ from koderz_core.addresses import LOOPBACK, url_of
 from koderz_core.cli.options import Whole, data_dir
 from koderz_core.config import CHECKOUT
 from koderz_core.errors import InfrastructureError
+from koderz_core.input_files import expand_home
 
 PLACES = (CHECKOUT / "koderz_dashboard", CHECKOUT)  # app.py in a wheel and in a checkout
 
@@ -50,7 +51,7 @@ def show(port: int, data_dir: Path | None, *, no_browser: bool = False) -> NoRet
     # grows for hours (docs/durability.md).
     os.environ.setdefault("MALLOC_ARENA_MAX", "1")
     if data_dir:
-        os.environ["KODERZ_HOME"] = str(data_dir.absolute())
+        os.environ["KODERZ_HOME"] = str(expand_home(data_dir).absolute())
     sys.stdout.flush()
     os.execv(sys.executable, command)  # noqa: S606 (no shell wanted)
 

@@ -80,7 +80,7 @@ def read_sound(path: Path, settings: Settings, mapping: str = "") -> tuple[bytes
         column = f" If another column contains this field, add: --map {first.field}=COLUMN." if first.is_missing else ""
         raise DataError(
             f"{first.describe(path.name)}.{column} Number of faults: {len(reading.faults)}. To list every fault: "
-            f"koderz list-problems --file {path}{mapped}"
+            f"koderz list-problems --file {shlex.quote(str(path))}{mapped}"
         )
     return content, reading
 

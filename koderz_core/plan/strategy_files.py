@@ -7,6 +7,7 @@ kept in the data folder, only for files that a person has named on this machine.
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -96,7 +97,7 @@ def _load_again(name: str, file: StrategyFile | None, benchmark: str) -> None:
         raise PlanError(
             f"{file.path} has changed since {benchmark} started: its SHA-256 began with {file.sha256[:12]} and now "
             f"begins with {sha256[:12]}. Restore the file, or run the changed strategy as a new configuration: "
-            f"koderz benchmark --strategy {file.path}:{short.partition(':')[2]}"
+            f"koderz benchmark --strategy {shlex.quote(file.path)}:{short.partition(':')[2]}"
         )
     load_source(Path(file.path), short.partition(":")[2], source)
 

@@ -6,6 +6,7 @@ import re
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import Literal, get_args
 
 from koderz_core.errors import UnknownNameError, UsageError
@@ -116,8 +117,8 @@ class ExportOrder:
 
     @property
     def file_name(self) -> str:
-        """Return the name of the file: only letters, digits, ``-``, ``_`` and a dot."""
-        name = re.sub(r"[^A-Za-z0-9_]+", "-", self.of[0]).strip("-")[:60] if len(self.of) == 1 else ""
+        """Return the name of the file: only ASCII letters, digits, ``-``, ``_`` and a dot."""
+        name = _ascii_name(self.of[0]) if len(self.of) == 1 else ""
         kind = f"{'same-problems-' if self.same_problems else ''}{_NAMED.get(self.form, self.table)}"
         among = name or ("several" if self.of else "newest" if self.table in COMPARED else "all")
         return f"koderz-{among}-{kind}.{ENDINGS[self.form]}"
@@ -135,3 +136,11 @@ class ExportOrder:
         words += ["--for-spreadsheets"] if self.for_spreadsheets else []
         words += ["--same-problems"] if self.same_problems else []
         return shlex.join([*words, "--out", self.file_name])
+
+
+def _ascii_name(benchmark: str) -> str:
+    """The name of a benchmark for a file, with a hash if it has other letters: two files must not have one name."""
+    name = re.sub(r"[^A-Za-z0-9_]+", "-", benchmark).strip("-")[:60]
+    if benchmark.isascii():
+        return name
+    return f"{name}-{sha256(benchmark.encode(errors='replace')).hexdigest()[:8]}".lstrip("-")

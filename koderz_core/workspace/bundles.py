@@ -33,10 +33,11 @@ from koderz_core.bundles.creation import (
     stored_bundles,
 )
 from koderz_core.bundles.privacy import ABOUT, SAFEST, Identities, level_of
-from koderz_core.config import Settings, load_settings
+from koderz_core.config import SETTINGS, Settings, environment, load_settings
 from koderz_core.diagnosis import Finding
 from koderz_core.errors import JournalError, KoderzError, UsageError
 from koderz_core.events.tally import tally
+from koderz_core.input_files import expand_home
 from koderz_core.journal import read_all
 from koderz_core.journal.annotations import annotations_file
 from koderz_core.records.shards import shard_in
@@ -145,10 +146,10 @@ class Bundles:
         return [line for line in lines if line["benchmark"] == benchmark]
 
 
-def identities(settings: Settings | None) -> Identities:
+def identities(settings: Settings | None, home: Path | None = None) -> Identities:
     """Return the names of the user, the machine and its folders, which must be masked.
 
-    ``settings`` None: the settings could not be read.
+    ``settings`` None: the settings could not be read. ``home``: the data folder, if it is known without them.
     """
     users = {Path.home().name}
     with suppress(OSError, KeyError):
@@ -156,7 +157,9 @@ def identities(settings: Settings | None) -> Identities:
     with suppress(KeyError):
         users.add(pwd.getpwuid(os.getuid()).pw_name)
     host = socket.gethostname()
-    folders = {str(Path.home()), str(Path.cwd()), *([str(settings.home)] if settings else [])}
+    stated = [getattr(settings, name) for name in SETTINGS] if settings else [home]
+    own = [Path.home(), Path.cwd(), *(value for value in stated if isinstance(value, Path))]
+    folders = {text for path in own for text in (str(path), str(path.absolute())) if "/" in text}
     return Identities(
         users=tuple(sorted(users)),
         hosts=tuple(sorted({host, host.partition(".")[0]})),
@@ -175,9 +178,10 @@ def bug_report(error: BaseException | None = None, checks: Sequence[Finding] = (
         settings: Settings | None = load_settings(home=home)
     except KoderzError:
         settings = None
+        home = expand_home(home or environment().get("koderz_home", ""))
     lines = [f"{check.state}: {check.said} ({check.area}, {check.subject})" for check in checks]
     found = creation.Circumstances(error, lines, settings.stated if settings else ())
-    return creation.bug_report(found, identities(settings), __version__)
+    return creation.bug_report(found, identities(settings, home), __version__)
 
 
 def bug_report_files(report: bytes) -> Mapping[str, str]:

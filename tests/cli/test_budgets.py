@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -63,6 +64,27 @@ def test_a_pilot_counts_tells_what_the_rest_takes_and_is_compared_with_what_that
 def test_a_pilot_of_a_fork_tells_what_the_rest_of_the_fork_takes(koderz: Any) -> None:
     koderz(*SMALL)
     assert "Remaining: 3 experiments." in koderz(*SMALL, "--fork", "--pilot", "3").out
+
+
+FAILING = """from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Failing:
+    def roles(self):
+        return ("coder",)
+
+    def solve(self, ctx):
+        raise RuntimeError
+"""
+
+
+def test_plan_only_counts_what_the_same_command_would_run(koderz: Any) -> None:
+    Path("mine.py").write_text(FAILING)
+    words = ("benchmark", "--problems", "0:2", "--strategy", "mine.py:Failing", "--coder", "scripted/strong")
+    koderz(*words)
+    options = ((), ("--retry-errors",), ("--fork",))
+    assert [koderz(*words, *more, "--plan-only", "--json").json["experiments"] for more in options] == [0, 2, 2]
 
 
 def test_plan_only_says_what_the_plan_can_show(koderz: Any) -> None:

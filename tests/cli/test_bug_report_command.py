@@ -42,3 +42,22 @@ def test_broken_settings_are_reported_instead_of_the_checks(koderz: Any, monkeyp
     monkeypatch.setenv("KODERZ_TIMEOUT", "soon")
     said = koderz("bug-report")
     assert (said.code, '"kind": "ConfigError"' in said.out) == (0, True)
+
+
+def test_the_folders_of_settings_are_masked_whole_also_with_spaces(
+    koderz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("KODERZ_DATASETS_DIR", "/mnt/c/Users/Erika Mustermann/data")
+    monkeypatch.setenv("CORTEX_DB", "../Max Mustermann/cortex.db")
+    said = koderz("bug-report", "--data-dir", "data")  # a word that the report may contain
+    assert (said.code, "is not in [path] (datasets, mbpp+)" in said.out) == (0, True)
+    assert "Mustermann" not in said.out
+
+
+def test_a_data_folder_with_spaces_is_masked_also_if_its_settings_are_broken(koderz: Any, tmp_path: Path) -> None:
+    home = tmp_path / "Erika Mustermann" / "koderz"
+    home.mkdir(parents=True)
+    (home / "settings.toml").write_text("timout = 3\n")
+    said = koderz("bug-report", "--data-dir", home)
+    assert (said.code, "[path] contains unknown settings" in said.out) == (0, True)
+    assert "Mustermann" not in said.out

@@ -6,12 +6,16 @@ import json
 import shlex
 import subprocess
 import sys
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 import koderz_core
+from koderz_core.cli import COMMANDS, commands
+from koderz_core.cli.options import WITHOUT_DATA_DIR
 from koderz_core.errors import UnknownNameError, UsageError
 
 SMALL = ("benchmark", "--problems", "0:2", "--coder")
@@ -105,6 +109,14 @@ def test_text_that_a_terminal_would_obey_is_made_harmless_in_errors(koderz: Any)
     assert "\x1b" not in said.err
 
 
+def test_a_character_that_the_locale_lacks_is_escaped(koderz: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = BytesIO()
+    monkeypatch.setattr("sys.stdout", TextIOWrapper(written, "latin-1"))
+    assert koderz("example").code == 0
+    sys.stdout.flush()
+    assert rb"61 % [39, 80]\u2020" in written.getvalue()
+
+
 @pytest.mark.parametrize("words", ["results", "export --out -", "--help", "benchmark --help"])
 def test_a_reader_that_leaves_is_no_bug(ran_once: Any, words: str) -> None:
     ran_once(*SMALL, "scripted/weak")
@@ -139,10 +151,36 @@ def test_an_unknown_option_is_wrong_usage(koderz: Any) -> None:
     assert koderz("benchmark", "--iterations", "3").code == 2
 
 
-def test_an_unknown_benchmark_is_named(koderz: Any) -> None:
-    said = koderz("analyze", "bench_123")
+@pytest.mark.parametrize("command", ["analyze", "resume", "compare", "stop"])
+def test_an_unknown_benchmark_is_named_with_the_data_folder_that_lacks_it(koderz: Any, command: str) -> None:
+    said = koderz(command, "bench_123", "--data-dir", "other folder")
     assert said.code == 2
-    assert "bench_123" in said.err
+    assert "'bench_123'" in said.err
+    assert "koderz searched the data folder other folder. To use another data folder, add --data-dir" in said.err
+
+
+def test_advised_commands_use_the_data_folder_of_the_command_that_advises_them(
+    koderz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("KODERZ_DATASETS_DIR", raising=False)
+    there = ("--data-dir", "other folder")
+    advised = koderz(*SMALL, "scripted/weak", *there).out.rpartition("For details: koderz ")[2]
+    assert koderz(*shlex.split(advised)).code == 0
+    said = koderz(*SMALL, "scripted/weak", "--dataset", "mbpp+", *there).err
+    assert "koderz download-data mbpp+" in said
+    assert said.endswith("Add --data-dir 'other folder' to the commands in this message.\n")
+
+
+def test_a_data_folder_is_advised_only_for_commands_that_accept_one(koderz: Any) -> None:
+    found = {name: commands.get_command(click.Context(commands), name) for name in COMMANDS}
+    options = {
+        name: {option.name for option in command.params}
+        for name, command in found.items()
+        if command and not isinstance(command, click.Group)
+    }
+    assert {name for name, names in options.items() if "data_dir" not in names} == WITHOUT_DATA_DIR
+    said = koderz(*SMALL, "scripted/weak", "--strategy", "nothing", "--data-dir", "other folder").err
+    assert said.endswith("`koderz strategies` lists all strategies.\n")
 
 
 @pytest.mark.parametrize("model", ["ollama/qwen2.5-coder:32b", "lmstudio/some-coder", "vllm/some-coder"])

@@ -125,6 +125,18 @@ def test_without_any_model_it_says_what_to_do_by_hand(
         assert "KODERZ_LLAMA_SERVER" in said.err
 
 
+def test_nothing_is_downloaded_for_a_machine_without_a_sandbox(
+    koderz: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Any
+) -> None:
+    monkeypatch.setenv("KODERZ_MODELS_DIR", str(tmp_path / "models"))
+    monkeypatch.setenv("KODERZ_OFFLINE", "1")  # in case it tries
+    monkeypatch.setenv("KODERZ_SANDBOX", "hardened")
+    monkeypatch.setenv("PATH", "")
+    said = koderz("quickstart", "--no-ui")
+    assert (said.code, "The sandbox tier `hardened` does not work" in said.err) == (3, True)
+    assert not (tmp_path / "models").exists()
+
+
 def test_in_a_terminal_a_line_shows_how_far_it_is() -> None:
     ours, theirs = pty.openpty()
     command = [sys.executable, "-c", taking_over(), "benchmark", "--coder", "scripted/slow", "--problems", "0:2"]

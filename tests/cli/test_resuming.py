@@ -137,8 +137,9 @@ def test_what_another_process_has_paused_goes_on_there(koderz: Any, journals: Pa
             _wait_for(other, lambda: any(row.holder for row in workspace.results.benchmarks()))
             workspace.runs.pause(benchmark)
             _wait_for(other, lambda: workspace.results.benchmark(benchmark).state == "paused")
-        refused = koderz("resume", benchmark, "--retry-errors")
+        refused = koderz("resume", benchmark, "--retry-errors", "--max-retries", "0", "--allow-unpriced")
         assert (refused.code, f"koderz stop {benchmark}" in refused.err) == (2, True)
+        assert "Omit --max-retries, --allow-unpriced, --retry-errors, or" in refused.err
         assert other.poll() is None
         said = koderz("resume", benchmark, "--json")
         assert (said.code, f"in the process that had paused it (PID {other.pid})" in said.err) == (0, True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -118,6 +119,16 @@ def test_a_file_that_was_changed_is_not_executed(koderz: Koderz, twice: Path) ->
     assert f"{twice} has changed since {name} started" in said.err
 
 
+def test_the_command_for_a_changed_file_works_with_spaces_in_its_path(koderz: Koderz, twice: Path) -> None:
+    twice = twice.rename(twice.parent / "to be twice.py")
+    words = ("benchmark", "--name", "mine", "--problems", "0:2", "--strategy", f"{twice}:Twice", *CODER)
+    assert koderz(*words, "--pilot", "1").code == 0
+    forget_files()
+    twice.write_text(f"{twice.read_text()}\n# changed\n")
+    advised = koderz("resume", "mine").err.partition("new configuration: koderz ")[2]
+    assert shlex.split(advised) == ["benchmark", "--strategy", f"{twice}:Twice"]
+
+
 def test_a_named_benchmark_is_extended_by_a_changed_file(koderz: Koderz, twice: Path) -> None:
     words = ("benchmark", "--name", "mine", "--problems", "0:1", "--strategy", f"{twice}:Twice", *CODER)
     assert koderz(*words).code == 0
@@ -157,6 +168,18 @@ def test_a_file_that_is_gone_is_missed_until_somebody_says_where_it_is(koderz: K
     assert koderz("resume", name, "--strategy", f"{moved}:Twice").code == 0
     forget_files()
     assert koderz("resume", name).code == 0
+
+
+def test_a_strategy_that_a_benchmark_does_not_use_is_not_ignored_when_it_is_resumed(
+    koderz: Koderz, twice: Path
+) -> None:
+    name = begun(koderz, twice)
+    moved = twice.rename(twice.parent.parent / "twice.py")
+    moved.write_text(f"{moved.read_text()}\n# changed\n")
+    for strategy in (f"{moved}:Twice", "supervised"):
+        said = koderz("resume", name, "--strategy", strategy)
+        assert (said.code, f"{name} does not use the strategy {Path(strategy).name}" in said.err) == (2, True)
+        assert "Give the path of the unchanged file" in said.err
 
 
 def test_a_journal_makes_nobody_execute_a_file_that_was_not_named_here(koderz: Koderz, twice: Path) -> None:

@@ -160,6 +160,19 @@ def test_what_would_make_the_study_useless_is_refused_before_the_first_call(
     assert not provider.bodies
 
 
+def test_nothing_is_downloaded_for_a_coder_that_cannot_run(
+    koderz: Any, provider: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+    monkeypatch.setenv("KODERZ_MODELS_DIR", str(tmp_path / "weights"))
+    monkeypatch.setenv("KODERZ_OFFLINE", "1")  # in case it tries
+    monkeypatch.setattr("koderz_core.models.embedded.find_spec", lambda _: None)
+    said = koderz("study", "--dataset", "humaneval", "--problems", "0:2")
+    assert said.code == 3
+    assert "xllamacpp is not installed" in said.err
+    assert not (tmp_path / "weights").exists()
+
+
 def test_without_a_key_the_plan_is_shown_and_a_run_says_which_key_is_missing(koderz: Any) -> None:
     assert CLAUDE.partition("/")[2] in koderz(*SMALL, "--plan-only").out
     said = koderz(*SMALL)

@@ -33,3 +33,14 @@ def test_the_threads_of_the_dashboard_share_one_arena_unless_a_user_says_otherwi
         monkeypatch.setenv("MALLOC_ARENA_MAX", before) if before else monkeypatch.delenv("MALLOC_ARENA_MAX", False)
         koderz("ui", "--no-browser", "--port", "0")
     assert seen == ["1", "4"]
+
+
+def test_the_dashboard_shows_the_data_folder_that_the_same_option_names_elsewhere(
+    koderz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[str] = []
+    monkeypatch.setenv("HOME", "/home of a user")
+    monkeypatch.setenv("KODERZ_HOME", "elsewhere")
+    monkeypatch.setattr("os.execv", lambda *_: seen.append(os.environ["KODERZ_HOME"]))
+    koderz("ui", "--no-browser", "--port", "0", "--data-dir=~/of koderz")
+    assert seen == ["/home of a user/of koderz"]

@@ -65,4 +65,10 @@ def test_a_files_name_is_safe_whatever_it_is_of(form) -> None:
     table = "experiments" if form in EXCHANGE_FORMS else "comparison"
     name = ExportOrder(table, form, ('../"\r\nx: y/ü',)).file_name
     assert name.startswith("koderz-")
-    assert set(name) <= set("abcdefghijklmnopqrstuvwxyz-.")
+    assert set(name) <= set("abcdefghijklmnopqrstuvwxyz0123456789-.")
+
+
+def test_benchmarks_whose_names_have_other_letters_have_different_files() -> None:
+    names = [ExportOrder("experiments", "csv", (of,)).file_name for of in ("Größe", "Grüße", "δ", "β")]
+    assert len(set(names)) == 4
+    assert not [name for name in names if "several" in name]
