@@ -151,12 +151,11 @@ def _part(path: Path) -> _Part:
         _check_text(entry.event, path)
         lost += _lost(unanswered, entry)
         header = _header_then(header, entry.event)
+        history.follow(entry)
         if isinstance(entry.event, AllowanceSet):
             concurrency = entry.event.after.concurrency
-        elif isinstance(entry.event, ExperimentFinished) and entry.experiment:
-            history.outcomes[entry.experiment] = entry.event.outcome
-            if history.is_final(entry.experiment):
-                ends[entry.experiment] = (entry.event.outcome, entry.event.code)
+        elif isinstance(entry.event, ExperimentFinished) and entry.experiment and history.is_final(entry.experiment):
+            ends[entry.experiment] = (entry.event.outcome, entry.event.code)
     if header is None or not header.plan.shard:
         raise PlanError(
             f"{path} is not the journal of a shard. `koderz merge` merges journals that `koderz benchmark --shard` "
