@@ -41,6 +41,7 @@ from koderz_core.journal import read_all
 from koderz_core.journal.annotations import annotations_file
 from koderz_core.records.shards import shard_in
 from koderz_core.report.export_request import ExportOrder
+from koderz_core.store.answers import journals
 from koderz_core.store.results import Results
 from koderz_core.verification.figures import Lines, Shown, verify_figures
 from koderz_core.verification.journals import ANNOTATIONS, Difference, Verified, verify_annotations, verify_journal
@@ -62,6 +63,10 @@ __all__ = [
 
 _LOG = logging.getLogger("koderz")
 _TABLES = ("experiments", "iterations", "calls", "comparison")
+_GREW = (
+    "the journal grew during the verification, so the figures were not compared; run the verification again when the "
+    "benchmark has ended"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +83,12 @@ class Bundles:
         return self.settings.home / "bundles"
 
     def verify(self, benchmark: str) -> Verified:
-        """Check that the journal, the indexed rows and the exported figures of a benchmark (by id) are consistent."""
+        """Check that the journal, the indexed rows and the exported figures of a benchmark (by id) are consistent.
+
+        A remark replaces the comparison of figures if the journal has grown since it was read.
+        """
         path = self._journal(benchmark)
+        before = _written(path)
         try:
             entries = list(read_all(path))
         except JournalError as error:
@@ -91,7 +100,8 @@ class Bundles:
             found = found.and_also(verify_annotations(labels.read_bytes(), totals))
         if not totals.opened or any(difference.what in ("the id", "the benchmark") for difference in found.differences):
             return found  # the store would show another benchmark
-        return found.and_also(verify_figures(totals, self._shown(benchmark)))
+        figures = verify_figures(totals, self._shown(benchmark))
+        return found.and_also(figures if _written(path) == before else Verified(benchmark, remarks=(_GREW,)))
 
     def make(self, benchmark: str, level: str, out: Path | None = None, *, pinned: bool = False) -> WrittenBundle:
         """Write a bundle of a benchmark (by id) to ``out``. None: to the data folder, which keeps the newest bundles.
@@ -143,6 +153,11 @@ class Bundles:
         with self.exports.file(ExportOrder(table, "json", (benchmark,))) as file:
             lines = [json.loads(line) for line in file]
         return [line for line in lines if line["benchmark"] == benchmark]
+
+
+def _written(path: Path) -> list[tuple[str, int, int]]:
+    """The size of a journal and the time of its last write, which change while the benchmark runs."""
+    return [state for state in journals(path.parent) if state[0] == path.name]
 
 
 def identities(settings: Settings | None) -> Identities:
