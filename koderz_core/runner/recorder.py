@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Protocol
 
-from koderz_core.errors import JournalError
 from koderz_core.events import Entry, Event, TextStored
 from koderz_core.journal import Journal
 from koderz_core.records import Memory, Message, Observed, ProgramRun, PublicProblem, TestFailure, Verdict
@@ -49,14 +48,9 @@ class Recorder:
         """Stamp an event, write it, and call the watchers. Raises JournalError."""
         entry = Entry(self._clock(), event, experiment, ordinal)
         with self._guard:
-            entries, self._pending = (*self._pending, entry), []
-            try:
-                self._journal.append(*entries)
-            except JournalError:
-                self._texts.difference_update(
-                    entry.event.sha256 for entry in entries if isinstance(entry.event, TextStored)
-                )
-                raise
+            entries = (*self._pending, entry)
+            self._journal.append(*entries)
+            self._pending = []  # only now: after a failure, other threads may still name these texts
         for written in entries:
             for watch in self._watches:
                 try:
