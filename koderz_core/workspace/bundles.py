@@ -38,7 +38,7 @@ from koderz_core.diagnosis import Finding
 from koderz_core.errors import JournalError, KoderzError, UsageError
 from koderz_core.events.tally import tally
 from koderz_core.journal import read_all
-from koderz_core.journal.annotations import annotations_file
+from koderz_core.journal.annotations import annotations_file, complete_lines
 from koderz_core.records.shards import shard_in
 from koderz_core.report.export_request import ExportOrder
 from koderz_core.store.answers import journals
@@ -97,7 +97,7 @@ class Bundles:
         found = verify_journal(benchmark, entries, totals)
         labels = annotations_file(path)
         if totals.opened and labels.exists():
-            found = found.and_also(verify_annotations(labels.read_bytes(), totals))
+            found = found.and_also(verify_annotations(complete_lines(labels), totals))
         if not totals.opened or any(difference.what in ("the id", "the benchmark") for difference in found.differences):
             return found  # the store would show another benchmark
         figures = verify_figures(totals, self._shown(benchmark))
