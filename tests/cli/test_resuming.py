@@ -61,6 +61,16 @@ def test_a_killed_benchmark_is_resumed_by_the_beginning_of_its_id_and_ends_the_s
     assert row["solved"] + row["unsolved"] == 2
 
 
+def test_a_benchmark_whose_journal_was_renamed_is_not_started_again(koderz: Any, journals: Path) -> None:
+    koderz(*SMALL)
+    cut(only(journals))
+    benchmark, renamed = only(journals).stem, only(journals).rename(journals / "kept.jsonl")
+    for command in (SMALL, ("resume", benchmark)):
+        said = koderz(*command)
+        assert (said.code, "is in the file kept.jsonl" in said.err) == (2, True)
+    assert only(journals) == renamed
+
+
 def test_what_is_finished_needs_neither_its_dataset_nor_its_models(koderz: Any, journals: Path, tmp_path: Path) -> None:
     own = tmp_path / "own.jsonl"
     own.write_text(problem("def f(): return 1"))
