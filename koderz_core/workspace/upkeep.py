@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
+import shutil
 import time
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from koderz_core import __version__
 from koderz_core.config import SETTINGS, Settings
-from koderz_core.errors import InfrastructureError, StoreError, UsageError
+from koderz_core.errors import CortexError, InfrastructureError, StoreError, UsageError
 from koderz_core.examples import EXAMPLE, example_journal
 from koderz_core.files import keep_file
 from koderz_core.input_files import expand_home
@@ -38,6 +39,7 @@ from koderz_core.upkeep.journals import (
 from koderz_core.workspace.names import Names
 
 DAY_SECONDS = 86_400.0
+NEEDED_BYTES = 1 << 20  # of free space, for a change of the memory file
 ABOUT_EXAMPLE = (
     "A real benchmark, recorded on a machine with 2 cores: Qwen2.5-Coder 0.5B on 18 problems of HumanEval+. It "
     "compares two strategies: asking the model once, and showing the model its failed tests and asking again."
@@ -133,11 +135,14 @@ class Upkeep:
 
         Raises UsageError for a running or pinned benchmark, InfrastructureError.
         """
+        require_removable(self._journal(benchmark))
+        return replace(self._files(benchmark), memories=count_of_benchmark(self._settings, benchmark))
+
+    def _files(self, benchmark: str) -> Deletion:
+        """The size of the files of a benchmark, and its labels and notes. Raises JournalError."""
         journal = self._journal(benchmark)
-        require_removable(journal)
         labels = annotations_file(journal)
-        size = size_in_bytes(journal) + size_in_bytes(labels)
-        return Deletion(benchmark, size, count_of_benchmark(self._settings, benchmark), len(read(labels)))
+        return Deletion(benchmark, size_in_bytes(journal) + size_in_bytes(labels), None, len(read(labels)))
 
     def old(self, keep: int | None, days: float | None) -> list[str]:
         """Return the benchmarks that ``keep`` and ``days`` do not keep, the oldest first.
@@ -153,23 +158,36 @@ class Upkeep:
         going = [path for path in reversed(old) if path.name not in renamed and _may_go(path)]
         return [each.stem for path in going for each in (*_shards(path), path)]
 
-    def delete(self, benchmarks: Iterable[str]) -> Iterator[Deletion]:
+    def delete(self, benchmarks: Collection[str]) -> Iterator[Deletion]:
         """Delete benchmarks one by one: memories, then journal, then labels and notes. Finally, update the index.
 
-        Raises as ``deletion``. Benchmarks that were deleted before an error stay deleted.
+        Raises as ``deletion``, before the first deletion if a benchmark runs or is pinned. Benchmarks that were deleted
+        before an error stay deleted.
         """
+        for benchmark in benchmarks:
+            require_removable(self._journal(benchmark))
         try:
             for benchmark in benchmarks:
-                deletion = self.deletion(benchmark)
-                forget_benchmark(self._settings, benchmark)
+                files = self._files(benchmark)
+                memories = self._forget(benchmark)
                 remove(self._journal(benchmark))
                 if (labels := annotations_file(self._journal(benchmark))).parent.exists():
                     remove(labels)
                 for left in self._settings.cache_dir.glob(f"{benchmark}.jsonl.*.mirroring"):
                     left.unlink(missing_ok=True)
-                yield deletion
+                yield replace(files, memories=memories)
         finally:
             self._results.reindex()
+
+    def _forget(self, benchmark: str) -> int | None:
+        """Delete the memories of a benchmark. On a full disk the journal goes first: even a deletion needs space."""
+        try:
+            return forget_benchmark(self._settings, benchmark)
+        except CortexError:
+            if shutil.disk_usage(self._settings.home).free >= NEEDED_BYTES:
+                raise
+        remove(self._journal(benchmark))
+        return forget_benchmark(self._settings, benchmark)
 
     def cache_contents(self) -> Contents:
         """Return the size of the response cache. Raises DataError."""
