@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import shutil
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -135,12 +135,12 @@ class Upkeep:
 
         Raises UsageError for a running or pinned benchmark, InfrastructureError.
         """
-        require_removable(self._journal(benchmark))
         return replace(self._files(benchmark), memories=count_of_benchmark(self._settings, benchmark))
 
     def _files(self, benchmark: str) -> Deletion:
-        """The size of the files of a benchmark, and its labels and notes. Raises JournalError."""
+        """The size of the files of a benchmark, and its labels and notes. Raises as ``deletion``."""
         journal = self._journal(benchmark)
+        require_removable(journal)
         labels = annotations_file(journal)
         return Deletion(benchmark, size_in_bytes(journal) + size_in_bytes(labels), None, len(read(labels)))
 
@@ -158,16 +158,17 @@ class Upkeep:
         going = [path for path in reversed(old) if path.name not in renamed and _may_go(path)]
         return [each.stem for path in going for each in (*_shards(path), path)]
 
-    def delete(self, benchmarks: Collection[str]) -> Iterator[Deletion]:
+    def delete(self, benchmarks: Iterable[str]) -> Iterator[Deletion]:
         """Delete benchmarks one by one: memories, then journal, then labels and notes. Finally, update the index.
 
         Raises as ``deletion``, before the first deletion if a benchmark runs or is pinned. Benchmarks that were deleted
         before an error stay deleted.
         """
-        for benchmark in benchmarks:
+        named = list(benchmarks)
+        for benchmark in named:
             require_removable(self._journal(benchmark))
         try:
-            for benchmark in benchmarks:
+            for benchmark in named:
                 files = self._files(benchmark)
                 memories = self._forget(benchmark)
                 remove(self._journal(benchmark))
