@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from koderz_core.errors import JournalError
-from koderz_core.events import Entry, SpecWritten, TextStored
+from koderz_core.events import CandidateScored, Entry, SpecWritten, TextStored
 from koderz_core.journal import Journal, read_all
 from koderz_core.runner.recorder import Recorder
 
@@ -53,11 +53,11 @@ def test_a_text_that_found_no_room_stands_before_its_mention_by_another_thread(
 ) -> None:
     journal = Journal(tmp_path / "b.jsonl")
     recorder = Recorder(journal, (), lambda: 1.0)
-    one, other = (SpecWritten(recorder.text("the same answer")) for _ in range(2))
+    one, other = (CandidateScored(recorder.text("the same program"), True, None, None) for _ in range(2))
     with monkeypatch.context() as full:
         full.setattr("koderz_core.journal.os.write", lambda file, lines, write=os.write: write(file, lines[:5]))
         with pytest.raises(JournalError, match="is full"):
             recorder.say(one)
     recorder.say(other)
     journal.close()
-    assert [type(entry.event) for entry in read_all(journal.path)] == [TextStored, SpecWritten]
+    assert [type(entry.event) for entry in read_all(journal.path)] == [TextStored, CandidateScored]
