@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import shutil
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -148,15 +149,19 @@ class Upkeep:
         """Return the benchmarks that ``keep`` and ``days`` do not keep, the oldest first.
 
         Running and pinned benchmarks, and those whose journal file was renamed, are omitted. The age of a benchmark is
-        the age of the last line of its journal.
+        the age of the last line of its journal. Shards that are not merged are one benchmark, which stays as a whole.
         The shards of a merged benchmark precede it: without it, they would be benchmarks again.
         """
-        journals = sorted(journals_in(self._settings.journals_dir), key=lambda path: -path.stat().st_mtime)
+        parts = defaultdict[str, list[Path]](list)
+        for path in journals_in(self._settings.journals_dir):
+            shard = shard_in(path.stem)
+            parts[shard[0] if shard else path.stem].append(path)
+        newest = sorted(parts.values(), key=lambda paths: -_written_at(paths))
         before = math.inf if days is None else self._clock() - days * DAY_SECONDS
-        old = [journal for journal in journals[keep or 0 :] if journal.stat().st_mtime < before]
+        old = [paths for paths in newest[keep or 0 :] if _written_at(paths) < before]
         renamed = set(self._renamed().values())  # their pins and memories have the benchmark's id
-        going = [path for path in reversed(old) if path.name not in renamed and _may_go(path)]
-        return [each.stem for path in going for each in (*_shards(path), path)]
+        going = [paths for paths in old if all(path.name not in renamed and _may_go(path) for path in paths)]
+        return [each.stem for paths in reversed(going) for path in paths for each in (*_shards(path), path)]
 
     def delete(self, benchmarks: Iterable[str]) -> Iterator[Deletion]:
         """Delete benchmarks one by one: memories, then journal, then labels and notes. Finally, update the index.
@@ -209,6 +214,10 @@ class Upkeep:
 
     def _journal(self, benchmark: str) -> Path:
         return self._settings.journals_dir / f"{benchmark}.jsonl"
+
+
+def _written_at(journals: Iterable[Path]) -> float:
+    return max(journal.stat().st_mtime for journal in journals)
 
 
 def _shards(journal: Path) -> list[Path]:
