@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Protocol
 
-from koderz_core.errors import JournalError
 from koderz_core.events import Entry, Event, TextStored, texts_of
 from koderz_core.journal import Journal
 from koderz_core.records import Memory, Message, Observed, ProgramRun, PublicProblem, TestFailure, Verdict
@@ -43,22 +42,20 @@ class Recorder:
         self._clock = clock
         self._texts = set(known_texts)
         self._pending: list[Entry] = []  # new texts, which are written together with the next event
-        self._unwritten: dict[str, Entry] = {}  # texts that found no space on the disk, by hash
+        self._unwritten: dict[str, Entry] = {}  # texts that could not be written, by hash: due when an event names them
         self._guard = threading.Lock()  # guards all three: a text must be in the journal before its first mention
 
     def say(self, event: Event, experiment: str | None = None, ordinal: int | None = None) -> None:
         """Stamp an event, write it, and call the watchers. Raises JournalError."""
         entry = Entry(self._clock(), event, experiment, ordinal)
         with self._guard:
-            entries, self._pending = (*self._again(event), *self._pending, entry), []
-            texts = {entry.event.sha256: entry for entry in entries if isinstance(entry.event, TextStored)}
-            try:
-                self._journal.append(*entries)
-            except JournalError:
-                self._unwritten |= texts
-                self._texts -= texts.keys()
-                raise
-            self._texts |= texts.keys()
+            again = [self._unwritten[text] for text in dict.fromkeys(texts_of(event)) if text in self._unwritten]
+            entries, self._pending = (*again, *self._pending, entry), []
+            texts = {text.event.sha256: text for text in entries if isinstance(text.event, TextStored)}
+            self._unwritten |= texts
+            self._journal.append(*entries)
+            for sha256 in texts:
+                del self._unwritten[sha256]
         for written in entries:
             for watch in self._watches:
                 try:
@@ -69,11 +66,6 @@ class Recorder:
                         "koderz passed the event %s to them. The benchmark continues.",
                         type(written.event).__name__,
                     )
-
-    def _again(self, event: Event) -> list[Entry]:
-        """The texts of an event that an earlier event was to store and could not."""
-        named = dict.fromkeys(texts_of(event) if self._unwritten else ())
-        return [self._unwritten[text] for text in named if text in self._unwritten and text not in self._texts]
 
     def text(self, text: str) -> str:
         """The hash by which events refer to this text; a new text is stored before the next event."""

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from koderz_core.errors import JournalError
-from koderz_core.events import CandidateScored, Entry, SpecWritten, TextStored
+from koderz_core.events import CandidateScored, ControlObeyed, Entry, SpecWritten, TextStored
 from koderz_core.journal import Journal, read_all
 from koderz_core.runner.recorder import Recorder
 
@@ -58,6 +58,7 @@ def test_a_text_that_found_no_room_stands_before_its_mention_by_another_thread(
         full.setattr("koderz_core.journal.os.write", lambda file, lines, write=os.write: write(file, lines[:5]))
         with pytest.raises(JournalError, match="is full"):
             recorder.say(one)
+    recorder.say(ControlObeyed("stop", None, 1))  # it names no text, so it needs no room for one
     recorder.say(other)
     journal.close()
-    assert [type(entry.event) for entry in read_all(journal.path)] == [TextStored, CandidateScored]
+    assert [type(entry.event) for entry in read_all(journal.path)] == [ControlObeyed, TextStored, CandidateScored]
