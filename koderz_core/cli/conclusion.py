@@ -22,7 +22,7 @@ from koderz_core.workspace.runs import Runner
 
 UNSOLVED, INFRASTRUCTURE = 4, 3
 MOST_ERRORS = 3  # messages shown
-RESULTS: frozenset[str | None] = frozenset({"solved", "unsolved", "error"})
+RESULTS = frozenset({"solved", "unsolved", "error"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,8 +104,8 @@ def _is_under(percent: float, rows: Sequence[ExperimentRow]) -> bool:
     """Whether a configuration solves less than this of its experiments with a result."""
     solved = defaultdict[str, list[bool]](list)
     for row in rows:
-        if row.outcome in RESULTS:  # a sequential benchmark may end before all experiments have run
-            solved[row.configuration].append(row.outcome == "solved")
+        if row.shown in RESULTS:  # a sequential benchmark may end before all experiments have run
+            solved[row.configuration].append(row.shown == "solved")
     return any(sum(each) * 100 < percent * len(each) for each in solved.values())
 
 

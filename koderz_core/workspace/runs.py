@@ -264,7 +264,7 @@ class Runs:
         except StoreError:
             return True
         made = {configuration.id for configuration in plan.configurations if configuration.strategy == strategy}
-        done = {row.id for row in rows if row.state == "finished" and row.outcome in ended}
+        done = {row.id for row in rows if row.shown in ended}
         return any(each.configuration in made and each.id not in done for each in plan.experiments())
 
     def _parts(self, names: frozenset[str], plan: Plan, benchmark: str, engine: Engine = LOCAL) -> Dependencies:
