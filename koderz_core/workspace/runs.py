@@ -241,9 +241,9 @@ class Runs:
         with suppress(StoreError):
             if not path.exists() and (file := self.results.renamed_journals().get(benchmark)):
                 raise UsageError(
-                    f"The journal of {benchmark} is in the file {file}, but koderz continues a benchmark only if this "
-                    f"file is named {path.name}. Rename the file in {path.parent}, then repeat the command. To start "
-                    "the benchmark again, move the file to another folder."
+                    f"The journal of {benchmark} is in the file {file}, but its name must be {path.name}. Rename the "
+                    f"file in {path.parent}, then repeat the command. To start the benchmark again, move the file to "
+                    "another folder."
                 )
         return path
 
