@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import random
@@ -228,6 +229,25 @@ def test_what_cannot_be_synced_is_no_fault_of_its_own(tmp_path: Path) -> None:
     journal.append(text(1))
     journal.sync()
     journal.close()
+
+
+def test_lines_that_did_not_reach_the_disk_are_no_success_although_it_says_so_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal, failed = begin(tmp_path / "b.jsonl"), threading.Event()
+    journal.sync()
+
+    def full(_: int) -> None:
+        failed.set()
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as on_network:
+        on_network.setattr(os, "fsync", full)
+        journal.append(text(1))
+        assert failed.wait(10)
+    with pytest.raises(JournalError, match="No space left"):
+        journal.close()
+    assert holder(journal.path) is None
 
 
 def test_killed_in_mid_write_nothing_acknowledged_is_lost(tmp_path: Path) -> None:

@@ -213,9 +213,9 @@ def frontier_costs(  # noqa: PLR0913, PLR0917 (one argument per option)
         )
         chosen = [cost for cost in costs if _fits(cost.measured, model, dataset)]
         if prune_days is not None:
-            shown = {cost.measured.benchmark for cost in chosen}
-            aged = opened.upkeep.old(None, prune_days)  # the shards of a merged benchmark have its id at the start
-            old = [benchmark for benchmark in aged if {benchmark, benchmark.partition("-")[0]} & shown]
+            shown = {cost.measured.benchmark.partition("-")[0] for cost in chosen}  # shards count with their benchmark
+            aged = opened.upkeep.old(None, prune_days)
+            old = [benchmark for benchmark in aged if benchmark.partition("-")[0] in shown]
             delete_benchmarks(opened, old, yes=confirm, option="--confirm")
             return report_faults(opened)
         if as_json:

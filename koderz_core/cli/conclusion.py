@@ -11,7 +11,7 @@ import click
 from koderz_core.cli.options import advised, print_json, report_faults
 from koderz_core.cli.tables import console, drawn, print_summaries
 from koderz_core.errors import BudgetSpent, Cancelled
-from koderz_core.records import Experiment, Outcome
+from koderz_core.records import Experiment
 from koderz_core.records.progress import SummaryRow
 from koderz_core.records.rows import ExperimentRow
 from koderz_core.report.findings import remarks
@@ -22,7 +22,7 @@ from koderz_core.workspace.runs import Runner
 
 UNSOLVED, INFRASTRUCTURE = 4, 3
 MOST_ERRORS = 3  # messages shown
-RESULTS: frozenset[Outcome | None] = frozenset({"solved", "unsolved", "error"})
+RESULTS = frozenset({"solved", "unsolved", "error"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +85,11 @@ def exit_code(opened: Workspace, ended: FinishedRun, fail_under: float | None) -
     benchmark = ended.benchmark
     ids = {experiment.id for experiment in ended.experiments}
     rows = [row for row in opened.results.experiments(benchmark) if row.id in ids]
-    errors = [row for row in rows if row.outcome == "error"]
+    errors = [row for row in rows if row.shown == "error"]
     if errors:
         _print_errors(errors, benchmark)
     unread = report_faults(opened)
-    without = 0 if ended.decided else len(ids) - sum(row.outcome in RESULTS for row in rows)
+    without = 0 if ended.decided else len(ids) - sum(row.shown in RESULTS for row in rows)
     if without:
         larger, option = (" with a larger budget", " --max-cost USD") if ended.used_up else ("", "")
         resume = f"To continue{larger}: {advised(f'koderz resume {benchmark}{option}')}"
@@ -104,8 +104,8 @@ def _is_under(percent: float, rows: Sequence[ExperimentRow]) -> bool:
     """Whether a configuration solves less than this of its experiments with a result."""
     solved = defaultdict[str, list[bool]](list)
     for row in rows:
-        if row.outcome in RESULTS:  # a sequential benchmark may end before all experiments have run
-            solved[row.configuration].append(row.outcome == "solved")
+        if row.shown in RESULTS:  # a sequential benchmark may end before all experiments have run
+            solved[row.configuration].append(row.shown == "solved")
     return any(sum(each) * 100 < percent * len(each) for each in solved.values())
 
 

@@ -97,8 +97,8 @@ def unpin(opened: Workspace, benchmark: str) -> str:
 
 def delete_benchmarks(opened: Workspace, benchmarks: list[str], *, yes: bool, option: str = "--yes") -> None:
     """Checks every benchmark before it deletes the first. ``option``: the one that deletes."""
-    deletions = [opened.upkeep.deletion(benchmark) for benchmark in benchmarks]
-    for deletion in opened.upkeep.delete(benchmarks) if yes and deletions else deletions:
+    would = () if yes else [opened.upkeep.deletion(benchmark) for benchmark in benchmarks]
+    for deletion in opened.upkeep.delete(benchmarks) if yes and benchmarks else would:
         verb = "Deleted" if yes else "Would delete"
         number = deletion.memories
         memories = f"{number} {'memory' if number == 1 else 'memories'}"
@@ -106,7 +106,7 @@ def delete_benchmarks(opened: Workspace, benchmarks: list[str], *, yes: bool, op
             memories = "the memories on the external memory server are kept"
         labels = f"; labels and notes: {deletion.annotations}" if deletion.annotations else ""
         click.echo(f"{verb} {plain(deletion.benchmark)}: {deletion.size / 1e6:.1f} MB{labels}; {memories}.")
-    if not deletions:
+    if not benchmarks:
         click.echo("Nothing to delete.")
     elif not yes:
         protect = advised("To protect a benchmark: koderz pin BENCHMARK")

@@ -86,7 +86,10 @@ class Journal:
             self._due.set()
 
     def sync(self) -> None:
-        """Return when everything appended so far is on the disk. Raises JournalError."""
+        """Return when everything appended so far is on the disk. Raises JournalError, also after an earlier failure.
+
+        The disk may report a failure only once, although the lines are lost.
+        """
         with self._syncing:
             with self._guard:
                 due, self._dirty = self._dirty, False
@@ -95,7 +98,9 @@ class Journal:
                     os.fsync(self._file)
             except OSError as error:
                 if error.errno != errno.EINVAL:  # no regular file; the next write reports it
-                    raise JournalError(f"The journal {self.path.name} cannot be written: {reason(error)}") from error
+                    self._fault = JournalError(f"The journal {self.path.name} cannot be written: {reason(error)}")
+            if self._fault is not None:
+                raise self._fault
 
     def close(self) -> None:
         """Sync, release the lock, stop the syncing thread. Idempotent."""
@@ -131,9 +136,8 @@ class Journal:
             self._due.clear()
             try:
                 self.sync()
-            except JournalError as error:
-                self._fault = error  # the next append raises it
-                return
+            except JournalError:
+                return  # the next append and the closing raise it
             self._closing.wait(REST_SECONDS)
 
 

@@ -45,6 +45,12 @@ def read(path: Path) -> tuple[Annotation, ...]:
         raise JournalError(f"The labels in {path} cannot be read: {reason(error)}") from error
 
 
+def complete_lines(path: Path) -> bytes:
+    """The content of a file without a torn last line. Raises OSError."""
+    content = path.read_bytes()
+    return content[: content.rfind(b"\n") + 1]
+
+
 def in_effect(content: bytes) -> tuple[Annotation, ...]:
     """As ``read``, of the content of a file."""
     found: dict[tuple[str, str], Annotation] = {}

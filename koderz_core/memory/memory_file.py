@@ -142,22 +142,24 @@ def count_of_benchmark(settings: Settings, benchmark: str) -> int | None:
         return int(count)
 
 
-def forget_benchmark(settings: Settings, benchmark: str) -> None:
+def forget_benchmark(settings: Settings, benchmark: str) -> int | None:
     """Delete the memories of a benchmark from koderz' own file, and the record of what was mirrored.
 
-    Another server keeps its memories. Raises CortexError.
+    Returns the number of these memories, None if another server keeps them. Raises CortexError.
     """
-    if not uses_other_server(settings):
+    count = None if uses_other_server(settings) else 0
+    if count is not None:
         with open_memory_file(settings) as cortex:
             if cortex is not None:
                 with transaction(cortex.connection) as connection:
-                    connection.execute(f"delete {_OF}", [benchmark])
+                    count = connection.execute(f"delete {_OF}", [benchmark]).rowcount
     if (settings.home / FILE_NAME).exists():
         ledger = MirrorLedger(settings.home / FILE_NAME, server_of(settings).key)
         try:
             ledger.forget(f"{benchmark}.jsonl")
         finally:
             ledger.close()
+    return count
 
 
 def uses_other_server(settings: Settings) -> bool:

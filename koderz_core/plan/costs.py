@@ -64,7 +64,7 @@ class Costs:
         chosen = plan.configurations if of is None else of
         ended = RESULTS if retry_errors else {*RESULTS, "error"}
         rows = self._evidence.experiments(plan.id)
-        done = {row.id for row in rows if row.outcome in ended}
+        done = {row.id for row in rows if row.shown in ended}
         number = Counter(experiment.configuration for experiment in plan.experiments() if experiment.id not in done)
         left = [(configuration, number[configuration.id]) for configuration in chosen]
         past = self._evidence.past({configuration.strategy for configuration in chosen})

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +16,7 @@ import msgspec
 
 from koderz_core.config import Settings
 from koderz_core.errors import KoderzError, PlanError
-from koderz_core.files import replace_file
+from koderz_core.files import Lock, replace_file
 from koderz_core.input_files import MOST_TEXT_BYTES, read_bytes
 from koderz_core.records import Configuration
 from koderz_core.strategies import class_of, facts_of
@@ -61,7 +61,15 @@ def require_strategies(
                 raise
     files = {file.name: _described(file) for file in map(loaded, names) if file}
     if known | files != known:
-        replace_file(path, msgspec.json.format(msgspec.json.encode(known | files), indent=2))
+        _add(path, files)
+
+
+def _add(path: Path, files: Mapping[str, StrategyFile]) -> None:
+    """Add files to the stored ones, to which another process may be adding files at the same time."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with Lock(path.with_suffix(".lock")) as lock:
+        lock.acquire(None)
+        replace_file(path, msgspec.json.format(msgspec.json.encode({**_read(path), **files}), indent=2))
 
 
 def facts_for_results(name: str, settings: Settings) -> Facts:

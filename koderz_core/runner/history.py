@@ -19,6 +19,7 @@ from koderz_core.events import (
     Entry,
     Event,
     ExperimentFinished,
+    ExperimentStarted,
     MemoryRecalled,
     Note,
     ProgramProbed,
@@ -90,9 +91,9 @@ class History:
     """The state of a benchmark when a runner takes it over.
 
     ``first``: the plan before all extensions. ``outcomes``: how each experiment last ended. ``errors``: the ends of
-    those with an error; ``retry_errors``: these run again. ``texts``: hashes of the texts that the journal holds.
-    ``spending``: the cost of all calls. ``decided``: the decision that ended a sequential benchmark. ``closed``: the
-    last entry, if it closes the benchmark.
+    those whose last end is an error; ``retry_errors``: these run again. ``texts``: hashes of the texts that the journal
+    holds. ``spending``: the cost of all calls. ``decided``: the decision that ended a sequential benchmark.
+    ``closed``: the last entry, if it closes the benchmark.
     """
 
     retry_errors: bool = False
@@ -105,6 +106,17 @@ class History:
     spending: Spending = field(default_factory=Spending)
     decided: BenchmarkDecided | None = None
     closed: BenchmarkClosed | None = None
+
+    def follow(self, entry: Entry) -> None:
+        """Take over how an experiment ended. The last end counts, but not an error after which it started again."""
+        match entry.event:
+            case ExperimentStarted() if entry.experiment and self.outcomes.get(entry.experiment) == "error":
+                del self.outcomes[entry.experiment]
+            case ExperimentFinished() as end if entry.experiment:
+                self.outcomes[entry.experiment] = end.outcome
+                self.errors.pop(entry.experiment, None)
+                if end.outcome == "error":
+                    self.errors[entry.experiment] = end
 
     def is_final(self, experiment: str) -> bool:
         """Whether the experiment is not to run again. Cancelled experiments are always resumed."""
@@ -137,11 +149,8 @@ def load(path: Path, *, retry_errors: bool = False) -> History:
             history.texts.add(entry.event.sha256)
         elif isinstance(entry.event, BenchmarkDecided):
             history.decided = entry.event
-        elif isinstance(entry.event, ExperimentFinished) and entry.experiment:
-            history.outcomes[entry.experiment] = entry.event.outcome  # the last end counts
-            history.errors.pop(entry.experiment, None)
-            if entry.event.outcome == "error":
-                history.errors[entry.experiment] = entry.event
+        else:
+            history.follow(entry)
     history.tapes = _tapes(path, history)
     return history
 

@@ -9,8 +9,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Protocol
 
-from koderz_core.errors import JournalError
-from koderz_core.events import Entry, Event, TextStored
+from koderz_core.events import Entry, Event, TextStored, texts_of
 from koderz_core.journal import Journal
 from koderz_core.records import Memory, Message, Observed, ProgramRun, PublicProblem, TestFailure, Verdict
 from koderz_core.redaction import redaction_of
@@ -43,20 +42,20 @@ class Recorder:
         self._clock = clock
         self._texts = set(known_texts)
         self._pending: list[Entry] = []  # new texts, which are written together with the next event
-        self._guard = threading.Lock()  # guards both: a text must be in the journal before its first mention
+        self._unwritten: dict[str, Entry] = {}  # texts that could not be written, by hash: due when an event names them
+        self._guard = threading.Lock()  # guards all three: a text must be in the journal before its first mention
 
     def say(self, event: Event, experiment: str | None = None, ordinal: int | None = None) -> None:
         """Stamp an event, write it, and call the watchers. Raises JournalError."""
         entry = Entry(self._clock(), event, experiment, ordinal)
         with self._guard:
-            entries, self._pending = (*self._pending, entry), []
-            try:
-                self._journal.append(*entries)
-            except JournalError:
-                self._texts.difference_update(
-                    entry.event.sha256 for entry in entries if isinstance(entry.event, TextStored)
-                )
-                raise
+            again = [self._unwritten[text] for text in dict.fromkeys(texts_of(event)) if text in self._unwritten]
+            entries, self._pending = (*again, *self._pending, entry), []
+            texts = {text.event.sha256: text for text in entries if isinstance(text.event, TextStored)}
+            self._unwritten |= texts
+            self._journal.append(*entries)
+            for sha256 in texts:
+                del self._unwritten[sha256]
         for written in entries:
             for watch in self._watches:
                 try:

@@ -30,7 +30,7 @@ from koderz_core.events import (
 from koderz_core.events.unanswered_calls import Unanswered
 from koderz_core.files import replace_file, replacement, sha256_of
 from koderz_core.journal import acquire, holder, read
-from koderz_core.journal.annotations import annotations_file
+from koderz_core.journal.annotations import annotations_file, complete_lines
 from koderz_core.journal.checking import Line, lines
 from koderz_core.records import Allowance, Budget, Plan
 from koderz_core.records.shards import LostCall, MergedShard, Shard, shard_in
@@ -151,12 +151,11 @@ def _part(path: Path) -> _Part:
         _check_text(entry.event, path)
         lost += _lost(unanswered, entry)
         header = _header_then(header, entry.event)
+        history.follow(entry)
         if isinstance(entry.event, AllowanceSet):
             concurrency = entry.event.after.concurrency
-        elif isinstance(entry.event, ExperimentFinished) and entry.experiment:
-            history.outcomes[entry.experiment] = entry.event.outcome
-            if history.is_final(entry.experiment):
-                ends[entry.experiment] = (entry.event.outcome, entry.event.code)
+        elif isinstance(entry.event, ExperimentFinished) and entry.experiment and history.is_final(entry.experiment):
+            ends[entry.experiment] = (entry.event.outcome, entry.event.code)
     if header is None or not header.plan.shard:
         raise PlanError(
             f"{path} is not the journal of a shard. `koderz merge` merges journals that `koderz benchmark --shard` "
@@ -330,7 +329,7 @@ def _write(path: Path, header: BenchmarkOpened, parts: Sequence[_Part], *, finis
 def _write_labels(path: Path, parts: Sequence[_Part]) -> None:
     labels = [labels for part in parts if (labels := annotations_file(part.path)).exists()]
     if labels:
-        replace_file(annotations_file(path), b"".join(each.read_bytes() for each in labels), private=False)
+        replace_file(annotations_file(path), b"".join(map(complete_lines, labels)), private=False)
 
 
 def _kept(path: Path) -> Iterator[tuple[float, bytes, bytes]]:

@@ -96,10 +96,7 @@ class Workers:
         with self._guard:
             running, self._running = self._running, {}
         return {
-            name: task.before
-            or replace(
-                without_result("cancelled"), seconds=task.tape.seconds + time.monotonic() - begin - slot.paused_seconds
-            )
+            name: task.before or replace(without_result("cancelled"), seconds=_seconds(task, slot, begin))
             for name, (task, slot, begin) in running.items()
         }
 
@@ -136,7 +133,7 @@ class Workers:
 
     def _perform_and_record(self, task: Task, slot: Slot) -> None:
         """The edge of a worker thread: a bug ends only its experiment; a broken journal ends the benchmark."""
-        voice = Voice(self._recorder, task.experiment.id)
+        voice, begin = Voice(self._recorder, task.experiment.id), time.monotonic()
         try:
             finished = self._perform_task(task, self._dependencies, voice, slot)
         except KoderzError:
@@ -145,12 +142,18 @@ class Workers:
             _LOG.exception("A bug in koderz or in the strategy ended the experiment %s", task.experiment.id)
             self.bugs.append(error)
             finished = without_result("error", f"A bug in koderz or in the strategy: {type(error).__name__}")
+            finished = replace(finished, seconds=_seconds(task, slot, begin))
         self.cut_short |= finished.outcome == "cancelled" or finished is task.before
         with self._guard:  # ``cancelled`` waits until the end is written
             if self._running.pop(voice.experiment, None):  # else ``cancelled`` has ended the experiment
                 voice.say(finished)
         if decided := self._stopping.add(voice.experiment, finished.outcome):
             self._recorder.say(decided)
+
+
+def _seconds(task: Task, slot: Slot, begin: float) -> float:
+    """The time of an experiment that runs since ``begin`` (monotonic), with its recorded steps and without pauses."""
+    return task.tape.seconds + time.monotonic() - begin - slot.paused_seconds
 
 
 def models_of(tasks: Iterable[Task]) -> frozenset[str]:

@@ -132,7 +132,7 @@ _RECEIPT = """
 select f.forecast, (
     select known_sum(if(c.state = 'finished', c.cost_usd, coalesce(c.cost_usd, 0)))
     from calls c join experiments e on e.id = c.experiment
-    where e.benchmark = f.benchmark and c."at" >= f."at"
+    where e.benchmark = f.benchmark and c.position > f.position
 ) as cost_usd, (
     select max(e.finished_at) - f."at" from experiments e where e.benchmark = f.benchmark and not exists (
         select 1 from controls r where r.benchmark = f.benchmark and r.what = 'resume' and r.position > f.position)

@@ -39,9 +39,10 @@ from koderz_core.errors import JournalError, KoderzError, UsageError
 from koderz_core.events.tally import tally
 from koderz_core.input_files import expand_home
 from koderz_core.journal import read_all
-from koderz_core.journal.annotations import annotations_file
+from koderz_core.journal.annotations import annotations_file, complete_lines
 from koderz_core.records.shards import shard_in
 from koderz_core.report.export_request import ExportOrder
+from koderz_core.store.answers import journals
 from koderz_core.store.results import Results
 from koderz_core.verification.figures import Lines, Shown, verify_figures
 from koderz_core.verification.journals import ANNOTATIONS, Difference, Verified, verify_annotations, verify_journal
@@ -63,6 +64,10 @@ __all__ = [
 
 _LOG = logging.getLogger("koderz")
 _TABLES = ("experiments", "iterations", "calls", "comparison")
+_GREW = (
+    "the journal grew during the verification, so the figures were not compared; run the verification again when the "
+    "benchmark has ended"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,8 +84,12 @@ class Bundles:
         return self.settings.home / "bundles"
 
     def verify(self, benchmark: str) -> Verified:
-        """Check that the journal, the indexed rows and the exported figures of a benchmark (by id) are consistent."""
+        """Check that the journal, the indexed rows and the exported figures of a benchmark (by id) are consistent.
+
+        A remark replaces the comparison of figures if the journal has grown since it was read.
+        """
         path = self._journal(benchmark)
+        before = _written(path)
         try:
             entries = list(read_all(path))
         except JournalError as error:
@@ -89,10 +98,11 @@ class Bundles:
         found = verify_journal(benchmark, entries, totals)
         labels = annotations_file(path)
         if totals.opened and labels.exists():
-            found = found.and_also(verify_annotations(labels.read_bytes(), totals))
+            found = found.and_also(verify_annotations(complete_lines(labels), totals))
         if not totals.opened or any(difference.what in ("the id", "the benchmark") for difference in found.differences):
             return found  # the store would show another benchmark
-        return found.and_also(verify_figures(totals, self._shown(benchmark)))
+        figures = verify_figures(totals, self._shown(benchmark))
+        return found.and_also(figures if _written(path) == before else Verified(benchmark, remarks=(_GREW,)))
 
     def make(self, benchmark: str, level: str, out: Path | None = None, *, pinned: bool = False) -> WrittenBundle:
         """Write a bundle of a benchmark (by id) to ``out``. None: to the data folder, which keeps the newest bundles.
@@ -144,6 +154,11 @@ class Bundles:
         with self.exports.file(ExportOrder(table, "json", (benchmark,))) as file:
             lines = [json.loads(line) for line in file]
         return [line for line in lines if line["benchmark"] == benchmark]
+
+
+def _written(path: Path) -> list[tuple[str, int, int]]:
+    """The size of a journal and the time of its last write, which change while the benchmark runs."""
+    return [state for state in journals(path.parent) if state[0] == path.name]
 
 
 def identities(settings: Settings | None, home: Path | None = None) -> Identities:

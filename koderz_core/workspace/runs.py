@@ -6,14 +6,16 @@ import logging
 import platform
 import time
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from koderz_core import __version__
 from koderz_core.bundles.creation import require_own
 from koderz_core.config import Settings
-from koderz_core.errors import ConfigError, KoderzError, StoreError
+from koderz_core.errors import ConfigError, KoderzError, StoreError, UsageError
 from koderz_core.journal import Journal
 from koderz_core.models.answer_cache import Served, answer_cache
 from koderz_core.models.catalogue import resolve
@@ -162,8 +164,8 @@ class Runs:
         return experiments_by_worker(self.settings, benchmark)
 
     def recorded(self, benchmark: str) -> Plan:
-        """Return the plan in the journal of a benchmark. Raises JournalError."""
-        return recorded_plan(self.settings.journals_dir / f"{benchmark}.jsonl")
+        """Return the plan in the journal of a benchmark. Raises JournalError, UsageError (the file was renamed)."""
+        return recorded_plan(self._journal(benchmark))
 
     def under_last_budget(self, plan: Plan) -> Plan:
         """Return the plan with the budget that was last set during its run, unless the plan has a new budget.
@@ -177,8 +179,8 @@ class Runs:
         return stated_budgets(self.settings.journals_dir / f"{benchmark}.jsonl")
 
     def last_concurrency(self, benchmark: str) -> int | None:
-        """Return the concurrency that was last set for a benchmark, None if it is unknown. Raises JournalError."""
-        return last_concurrency(self.settings.journals_dir / f"{benchmark}.jsonl")
+        """Return the concurrency that was last set for a benchmark, None if unknown. Raises as ``recorded``."""
+        return last_concurrency(self._journal(benchmark))
 
     def fork(self, plan: Plan) -> Plan:
         """Return a copy of a plan with the current dataset and conditions and an unused name.
@@ -207,14 +209,15 @@ class Runs:
 
         ``retry_errors``: run experiments that ended with an error again. ``pilot``: run only this number of problems.
         ``engine``: where the experiments run, as ``engines.open`` returns it; the caller closes it.
-        Raises PlanError, DataError, JournalError, ModelError before any model is called.
+        Raises PlanError, DataError, JournalError, ModelError, UsageError before any model is called.
         """
         self._check(plan, retry_errors=retry_errors)
+        path = self._journal(plan.id)
         problems = {problem.id: problem for problem in dataset_of(plan, self.settings).problems}
         tested = self.grading.sandbox.self_test()
         self.grading.require_gradable(problems[name] for name in plan.problems if name in problems)
         opened = header(plan, self.settings, tested.isolation, __version__, forked_from, tested.score)
-        journal = Journal(self.settings.journals_dir / f"{plan.id}.jsonl")
+        journal = Journal(path)
         metrics = self.monitoring.watch()
         try:
             runner = Runner(
@@ -231,6 +234,18 @@ class Runs:
         except BaseException:
             journal.close()
             raise
+
+    def _journal(self, benchmark: str) -> Path:
+        """The journal of a benchmark. Raises UsageError if its file was renamed: a run would repeat all calls."""
+        path = self.settings.journals_dir / f"{benchmark}.jsonl"
+        with suppress(StoreError):
+            if not path.exists() and (file := self.results.renamed_journals().get(benchmark)):
+                raise UsageError(
+                    f"The journal of {benchmark} is in the file {file}, but its name must be {path.name}. Rename the "
+                    f"file in {path.parent}, then repeat the command. To start the benchmark again, move the file to "
+                    "another folder."
+                )
+        return path
 
     def _check(self, plan: Plan, *, retry_errors: bool) -> None:
         """Raise PlanError, ModelError or DataError if a plan cannot run here at all."""
@@ -249,7 +264,7 @@ class Runs:
         except StoreError:
             return True
         made = {configuration.id for configuration in plan.configurations if configuration.strategy == strategy}
-        done = {row.id for row in rows if row.outcome in ended}
+        done = {row.id for row in rows if row.shown in ended}
         return any(each.configuration in made and each.id not in done for each in plan.experiments())
 
     def _parts(self, names: frozenset[str], plan: Plan, benchmark: str, engine: Engine = LOCAL) -> Dependencies:

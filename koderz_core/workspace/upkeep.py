@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import math
+import shutil
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from koderz_core import __version__
 from koderz_core.config import SETTINGS, Settings
-from koderz_core.errors import InfrastructureError, StoreError, UsageError
+from koderz_core.errors import CortexError, InfrastructureError, StoreError, UsageError
 from koderz_core.examples import EXAMPLE, example_journal
 from koderz_core.files import keep_file
 from koderz_core.input_files import expand_home
@@ -38,6 +40,7 @@ from koderz_core.upkeep.journals import (
 from koderz_core.workspace.names import Names
 
 DAY_SECONDS = 86_400.0
+NEEDED_BYTES = 1 << 20  # of free space, for a change of the memory file
 ABOUT_EXAMPLE = (
     "A real benchmark, recorded on a machine with 2 cores: Qwen2.5-Coder 0.5B on 18 problems of HumanEval+. It "
     "compares two strategies: asking the model once, and showing the model its failed tests and asking again."
@@ -133,43 +136,64 @@ class Upkeep:
 
         Raises UsageError for a running or pinned benchmark, InfrastructureError.
         """
+        return replace(self._files(benchmark), memories=count_of_benchmark(self._settings, benchmark))
+
+    def _files(self, benchmark: str) -> Deletion:
+        """The size of the files of a benchmark, and its labels and notes. Raises as ``deletion``."""
         journal = self._journal(benchmark)
         require_removable(journal)
         labels = annotations_file(journal)
-        size = size_in_bytes(journal) + size_in_bytes(labels)
-        return Deletion(benchmark, size, count_of_benchmark(self._settings, benchmark), len(read(labels)))
+        return Deletion(benchmark, size_in_bytes(journal) + size_in_bytes(labels), None, len(read(labels)))
 
     def old(self, keep: int | None, days: float | None) -> list[str]:
         """Return the benchmarks that ``keep`` and ``days`` do not keep, the oldest first.
 
         Running and pinned benchmarks, and those whose journal file was renamed, are omitted. The age of a benchmark is
-        the age of the last line of its journal.
+        the age of the last line of its journal. Shards that are not merged are one benchmark, which stays as a whole.
         The shards of a merged benchmark precede it: without it, they would be benchmarks again.
         """
-        journals = sorted(journals_in(self._settings.journals_dir), key=lambda path: -path.stat().st_mtime)
+        parts = defaultdict[str, list[Path]](list)
+        for path in journals_in(self._settings.journals_dir):
+            shard = shard_in(path.stem)
+            parts[shard[0] if shard else path.stem].append(path)
+        newest = sorted(parts.values(), key=lambda paths: -_written_at(paths))
         before = math.inf if days is None else self._clock() - days * DAY_SECONDS
-        old = [journal for journal in journals[keep or 0 :] if journal.stat().st_mtime < before]
+        old = [paths for paths in newest[keep or 0 :] if _written_at(paths) < before]
         renamed = set(self._renamed().values())  # their pins and memories have the benchmark's id
-        going = [path for path in reversed(old) if path.name not in renamed and _may_go(path)]
-        return [each.stem for path in going for each in (*_shards(path), path)]
+        going = [paths for paths in old if all(path.name not in renamed and _may_go(path) for path in paths)]
+        return [each.stem for paths in reversed(going) for path in paths for each in (*_shards(path), path)]
 
     def delete(self, benchmarks: Iterable[str]) -> Iterator[Deletion]:
         """Delete benchmarks one by one: memories, then journal, then labels and notes. Finally, update the index.
 
-        Raises as ``deletion``. Benchmarks that were deleted before an error stay deleted.
+        Raises as ``deletion``, before the first deletion if a benchmark runs or is pinned. Benchmarks that were deleted
+        before an error stay deleted.
         """
+        named = list(benchmarks)
+        for benchmark in named:
+            require_removable(self._journal(benchmark))
         try:
-            for benchmark in benchmarks:
-                deletion = self.deletion(benchmark)
-                forget_benchmark(self._settings, benchmark)
+            for benchmark in named:
+                files = self._files(benchmark)
+                memories = self._forget(benchmark)
                 remove(self._journal(benchmark))
                 if (labels := annotations_file(self._journal(benchmark))).parent.exists():
                     remove(labels)
                 for left in self._settings.cache_dir.glob(f"{benchmark}.jsonl.*.mirroring"):
                     left.unlink(missing_ok=True)
-                yield deletion
+                yield replace(files, memories=memories)
         finally:
             self._results.reindex()
+
+    def _forget(self, benchmark: str) -> int | None:
+        """Delete the memories of a benchmark. On a full disk the journal goes first: even a deletion needs space."""
+        try:
+            return forget_benchmark(self._settings, benchmark)
+        except CortexError:
+            if shutil.disk_usage(self._settings.home).free >= NEEDED_BYTES:
+                raise
+        remove(self._journal(benchmark))
+        return forget_benchmark(self._settings, benchmark)
 
     def cache_contents(self) -> Contents:
         """Return the size of the response cache. Raises DataError."""
@@ -190,6 +214,10 @@ class Upkeep:
 
     def _journal(self, benchmark: str) -> Path:
         return self._settings.journals_dir / f"{benchmark}.jsonl"
+
+
+def _written_at(journals: Iterable[Path]) -> float:
+    return max(journal.stat().st_mtime for journal in journals)
 
 
 def _shards(journal: Path) -> list[Path]:

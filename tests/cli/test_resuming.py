@@ -15,6 +15,8 @@ from chat_server import sends, serving_chat, streams
 from taking_over import taking_over
 
 import koderz_core
+from koderz_core.cli.conclusion import FinishedRun, exit_code
+from koderz_core.errors import Cancelled
 from koderz_core.events import BenchmarkOpened
 from koderz_core.journal import read_all
 
@@ -59,6 +61,16 @@ def test_a_killed_benchmark_is_resumed_by_the_beginning_of_its_id_and_ends_the_s
     assert "1 of them already done" in said.err
     (row,) = koderz("results", "--json").json
     assert row["solved"] + row["unsolved"] == 2
+
+
+def test_a_benchmark_whose_journal_was_renamed_is_not_started_again(koderz: Any, journals: Path) -> None:
+    koderz(*SMALL)
+    cut(only(journals))
+    benchmark, renamed = only(journals).stem, only(journals).rename(journals / "kept.jsonl")
+    for command in (SMALL, ("resume", benchmark)):
+        said = koderz(*command)
+        assert (said.code, "is in the file kept.jsonl" in said.err) == (2, True)
+    assert only(journals) == renamed
 
 
 def test_what_is_finished_needs_neither_its_dataset_nor_its_models(koderz: Any, journals: Path, tmp_path: Path) -> None:
@@ -286,6 +298,25 @@ def test_what_ended_as_error_is_run_again_on_request(
         assert len(server.bodies) == 2
     (row,) = koderz("results", "--experiments", "--json").json
     assert (row["outcome"], row["error"]) == ("unsolved", None)
+
+
+def test_a_retry_that_was_killed_has_no_result_until_it_is_resumed(
+    koderz: Any, journals: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with serving_chat() as server:
+        monkeypatch.setenv("VLLM_BASE_URL", server.url)
+        server.answer = sends(400, {"error": {"message": "no"}})
+        koderz("benchmark", "--problems", "0:1", "--coder", "vllm/it")
+        server.answer = streams({"content": "No idea."})
+        koderz("resume", only(journals).stem, "--retry-errors")
+        lines = only(journals).read_bytes().splitlines(keepends=True)
+        started = max(number for number, line in enumerate(lines) if b'"experiment_started"' in line)
+        only(journals).write_bytes(b"".join(lines[: started + 1]))
+        with koderz_core.open_workspace() as workspace:
+            plan = workspace.runs.recorded(only(journals).stem)
+            assert workspace.costs.forecast(plan).experiments == 1
+            assert exit_code(workspace, FinishedRun(plan.id, plan.experiments()), None) == Cancelled.exit_code
+        assert koderz("resume", only(journals).stem).code == 0
 
 
 def test_what_went_wrong_is_said_once_each_with_how_to_go_on(

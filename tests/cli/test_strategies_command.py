@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from collections.abc import Callable
@@ -14,6 +15,7 @@ import koderz_core
 from koderz_core import lazy
 from koderz_core.cli.benchmark import benchmark
 from koderz_core.cli.order import order
+from koderz_core.plan import strategy_files
 from koderz_core.plan.order import Wanted
 from koderz_core.records import fingerprint
 from koderz_core.strategies import STRATEGIES, complete, offered
@@ -180,6 +182,22 @@ def test_a_strategy_that_a_benchmark_does_not_use_is_not_ignored_when_it_is_resu
         said = koderz("resume", name, "--strategy", strategy)
         assert (said.code, f"{name} does not use the strategy {Path(strategy).name}" in said.err) == (2, True)
         assert "Give the path of the unchanged file" in said.err
+
+
+def test_two_processes_that_name_files_at_the_same_time_lose_neither(
+    koderz: Koderz, twice: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stored, class_of = Path("../home/strategies.json"), strategy_files.class_of
+    other = {"other.py:Other@0123456789ab": {"path": "/other.py", "sha256": "0" * 64}}
+
+    def meanwhile(name: str) -> object:
+        stored.parent.mkdir(exist_ok=True)
+        stored.write_text(json.dumps(other))
+        return class_of(name)
+
+    monkeypatch.setattr(strategy_files, "class_of", meanwhile)
+    begun(koderz, twice)
+    assert {name.partition("@")[0] for name in json.loads(stored.read_text())} == {"other.py:Other", "twice.py:Twice"}
 
 
 def test_a_journal_makes_nobody_execute_a_file_that_was_not_named_here(koderz: Koderz, twice: Path) -> None:

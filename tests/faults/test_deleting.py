@@ -122,6 +122,22 @@ def test_the_shards_of_a_merged_benchmark_count_with_it_and_go_with_it(aged: lis
     assert said.index(f"Deleted {shards[0].stem}:") < said.index(f"Deleted {aged[0].stem}:")
 
 
+def test_shards_that_are_not_merged_count_as_one_benchmark_of_which_no_part_is_pruned(
+    aged: list[Path], koderz: Any
+) -> None:
+    shards = [aged[0].with_name(f"bench_0123456789ab-{number}-of-3.jsonl") for number in (1, 2, 3)]
+    for shard, age in zip(shards, (aged[1], aged[2], aged[3]), strict=True):
+        shutil.copy2(age, shard)
+    koderz("prune", "--keep", "3", "--yes")
+    assert [path.exists() for path in (*aged, *shards)] == [True, True, False, False, True, True, True]
+    koderz("pin", shards[1].stem)
+    koderz("prune", "--days", "0.5", "--yes")
+    assert [path.exists() for path in (*aged, *shards)] == [True, False, False, False, True, True, True]
+    koderz("unpin", shards[1].stem)
+    koderz("prune", "--days", "0.5", "--yes")
+    assert [path.exists() for path in (aged[0], *shards)] == [True, False, False, False]
+
+
 def test_pruning_keeps_pins_and_what_runs_and_begins_with_telling(aged: list[Path], koderz: Any) -> None:
     koderz("pin", "bench_3")
     writer = Journal(aged[2])

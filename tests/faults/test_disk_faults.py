@@ -14,7 +14,9 @@ from breaking import BENCHMARK, WEAK, finished
 
 import koderz_core
 from koderz_core.errors import JournalError, StoreError
-from koderz_core.events import Entry, ExperimentFinished
+from koderz_core.events import Entry, ExperimentFinished, TextStored, encode
+from koderz_core.memory.cortex.database import Cortex
+from koderz_core.memory.cortex.write_tools import remember
 from koderz_core.store.store import Store
 
 
@@ -68,6 +70,24 @@ def test_an_index_that_runs_out_of_room_at_whatever_it_does_is_not_called_damage
     with pytest.raises(StoreError, match="No space left") as raised:
         Store(small_disk / "koderz.duckdb", small_disk / "journals").ingest()
     assert "damaged" not in str(raised.value)
+
+
+def test_a_deletion_frees_a_full_disk_and_deletes_the_memories_too(
+    small_disk: Path, journal: Path, koderz: Any
+) -> None:
+    shutil.copytree(journal.parent, small_disk / "journals")
+    there = small_disk / "journals" / journal.name
+    there.write_bytes(there.read_bytes() + encode(Entry(1.0, TextStored("0" * 64, "x" * 400_000))))
+    cortex = Cortex(small_disk / "cortex.db")
+    remember(cortex, title="its", content="x", metadata={"benchmark_id": journal.stem})
+    cortex.close()
+    full = fill(small_disk)
+    koderz("delete", journal.stem, "--yes", "--data-dir", small_disk)
+    assert not there.exists()
+    full.unlink()
+    cortex = Cortex(small_disk / "cortex.db")
+    assert cortex.connection.execute("select count(*) from memories").fetchone()[0] == 0
+    cortex.close()
 
 
 def test_a_benchmark_on_a_read_only_disk_begins_nothing(small_disk: Path, koderz: Any) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from koderz_core.events import Entry, SpecWritten, TextStored
+import pytest
+
+from koderz_core.errors import JournalError
+from koderz_core.events import CandidateScored, ControlObeyed, Entry, SpecWritten, TextStored
 from koderz_core.journal import Journal, read_all
 from koderz_core.runner.recorder import Recorder
 
@@ -42,3 +46,19 @@ def test_watchers_are_told_of_texts_too_in_the_order_of_the_journal(tmp_path: Pa
     journal.close()
     assert seen == list(read_all(journal.path))
     assert [type(entry.event) for entry in seen] == [TextStored, SpecWritten]
+
+
+def test_a_text_that_found_no_room_stands_before_its_mention_by_another_thread(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = Journal(tmp_path / "b.jsonl")
+    recorder = Recorder(journal, (), lambda: 1.0)
+    one, other = (CandidateScored(recorder.text("the same program"), True, None, None) for _ in range(2))
+    with monkeypatch.context() as full:
+        full.setattr("koderz_core.journal.os.write", lambda file, lines, write=os.write: write(file, lines[:5]))
+        with pytest.raises(JournalError, match="is full"):
+            recorder.say(one)
+    recorder.say(ControlObeyed("stop", None, 1))  # it names no text, so it needs no room for one
+    recorder.say(other)
+    journal.close()
+    assert [type(entry.event) for entry in read_all(journal.path)] == [ControlObeyed, TextStored, CandidateScored]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -121,12 +122,14 @@ def test_a_bug_costs_its_experiment_and_no_other(bench: Make, caplog: pytest.Log
 
     def answer(_: Request) -> str:
         if bug := next(calls, None):
+            time.sleep(0.05)
             raise bug
         return RIGHT
 
     made = bench(answer, problems=("tiny/0", "tiny/1"))
     runner = made.go()
-    assert [end.outcome for end in of(made.entries(), ExperimentFinished)] == ["error", "solved"]
+    failed, other = of(made.entries(), ExperimentFinished)
+    assert (failed.outcome, other.outcome, failed.seconds >= 0.05) == ("error", "solved", True)
     assert len(runner.bugs) == 1
 
 

@@ -332,6 +332,7 @@ def test_a_receipt_counts_what_was_paid_since_the_forecast_and_no_time_that_was_
     journal.tell(first, usd=5.0)
     forecast, made_at = Forecast(len(others), Range(5, 5), Range(1.0, 2.0), Range(9.0, 9.5), 3, (), ()), journal.at + 1
     journal.say(ForecastMade(forecast))
+    journal.at -= 10  # the clock is set back
     for experiment in others:
         journal.tell(experiment, usd=0.5)
         if rested and experiment is others[0]:

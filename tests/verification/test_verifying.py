@@ -19,7 +19,9 @@ from koderz_core.events.tally import tally
 from koderz_core.examples import EXAMPLE, example_journal
 from koderz_core.records import Configuration, DatasetOrigin, Outcome, Plan
 from koderz_core.records.registrations import Registration
+from koderz_core.verification.figures import Shown
 from koderz_core.verification.journals import Difference, verify_journal
+from koderz_core.workspace.bundles import Bundles
 
 GOLDEN = Path(__file__).parents[1] / "golden"
 
@@ -95,6 +97,28 @@ def test_a_solved_experiment_whose_tests_failed_is_named(settings: Settings) -> 
     assert ("the outcome", worst["experiment"]) in {
         (difference.what, difference.where) for difference in differences(benchmark)
     }
+
+
+def test_a_benchmark_that_runs_meanwhile_differs_in_nothing(
+    settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    benchmark, path = keep(settings, "schema-1.jsonl")
+    lines, shown = path.read_bytes().splitlines(keepends=True), Bundles._shown
+    path.write_bytes(b"".join(lines[:20]))
+    del lines[:20]
+
+    def later(bundles: Bundles, benchmark: str) -> Shown:
+        with path.open("ab") as journal:
+            journal.writelines(lines)
+        lines.clear()
+        return shown(bundles, benchmark)
+
+    monkeypatch.setattr(Bundles, "_shown", later)
+    with open_workspace() as workspace:
+        found = workspace.bundles.verify(benchmark)
+        assert (found.holds, "figures" in found.checked, len(found.remarks)) == (True, False, 1)
+        again = workspace.bundles.verify(benchmark)
+    assert (again.holds, "figures" in again.checked, again.remarks) == (True, True, ())
 
 
 @pytest.mark.parametrize(

@@ -162,7 +162,8 @@ def open_memories(path: Path, max_megabytes: int) -> MemoryFile:
         connection.execute(f"pragma max_page_count = {max_megabytes * 2**20 // PAGE_BYTES}")
     except (OSError, sqlite3.Error) as error:
         raise CortexError(
-            f"The memory file {path} cannot be opened: {error}. Close the program that uses it, or name another file."
+            f"The memory file {path} cannot be opened: {error}. Check the free space on its disk, close the program "
+            "that uses the file, or name another file."
         ) from error
     return connection
 
