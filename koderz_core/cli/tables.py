@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import click
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions
 from rich.table import Table
 
 from koderz_core.records.progress import SummaryRow
@@ -34,6 +36,7 @@ from koderz_core.workspace.names import figures_of
 PIPED_WIDTH = 140  # columns without a terminal
 WORDS = ("", "configuration", "tier", "result", "next result", "planned", "done")
 MOST_OF_LABELS = 200  # characters
+GAP = 2  # between columns
 MOST_LEAST = 32  # maximum of the minimum width of a column of names, in characters
 
 
@@ -56,25 +59,75 @@ def terminal_table(*columns: str, header: bool = True) -> Table:
     return Table(*columns, box=None, pad_edge=False, show_header=header)
 
 
-def drawn(table: TextTable, *, known: bool, numbers: bool = True) -> Table:
+def drawn(table: TextTable, *, known: bool, numbers: bool = True) -> Drawing:
     """A table that fits a terminal. ``known``: letters replace configurations. ``numbers`` False: cells are words."""
-    drawing = terminal_table()
     shown = [place for place, name in enumerate(table.columns) if not (known and name == "configuration")]
-    for place in shown:
-        name = table.columns[place]
-        words = name in WORDS or not numbers
-        # Neither the name of a column nor the first column of a table of words is cut.
-        whole = len(name) if numbers or place else min(MOST_LEAST, max(len(row[0]) for row in table.rows))
-        drawing.add_column(
-            name,
-            justify="left" if words else "right",
-            no_wrap=not words,
-            min_width=whole,
-            overflow="fold",
-        )
-    for row in table.rows:
-        drawing.add_row(*(plain(row[place]) for place in shown))
-    return drawing
+    rows = tuple(tuple(plain(row[place]) for place in shown) for row in table.rows)
+    return Drawing(tuple(table.columns[place] for place in shown), rows, numbers)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A table for a terminal of any width: columns that do not fit follow below, after those that tell rows apart.
+
+    No number is cut, because the rest of it would be another number.
+    """
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    numbers: bool
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterator[Table | str]:
+        for number, places in enumerate(self._parts(options.max_width)):
+            if number:
+                yield ""
+            yield self._part(places)
+
+    def _parts(self, width: int) -> Iterator[Sequence[int]]:
+        """The places of the columns of each part."""
+        lead = range(self._lead(width))
+        part = [*lead]
+        for place in range(len(lead), len(self.columns)):
+            if len(part) > len(lead) and self._width([*part, place]) > width:
+                yield part
+                part = [*lead]
+            part.append(place)
+        yield part
+
+    def _lead(self, width: int) -> int:
+        """The number of columns that tell rows apart, which begin each part; 1 if these would leave too little room."""
+        for end in range(1, len(self.columns)):
+            if len({tuple(row[:end]) for row in self.rows}) == len(self.rows) and 2 * self._width(range(end)) <= width:
+                return end
+        return 1
+
+    def _width(self, places: Sequence[int]) -> int:
+        return sum(map(self._least, places)) + GAP * (len(places) - 1)
+
+    def _least(self, place: int) -> int:
+        """Numbers, the names of columns and (up to a limit) the first column are not cut; other words may wrap."""
+        longest = max((cell_len(row[place]) for row in self.rows), default=0)
+        if self._is_words(place):
+            longest = 0 if place else min(MOST_LEAST, longest)
+        return max(len(self.columns[place]), longest)
+
+    def _is_words(self, place: int) -> bool:
+        return self.columns[place] in WORDS or not self.numbers
+
+    def _part(self, places: Sequence[int]) -> Table:
+        drawing = terminal_table()
+        for place in places:
+            words = self._is_words(place)
+            drawing.add_column(
+                self.columns[place],
+                justify="left" if words else "right",
+                no_wrap=not words,
+                min_width=self._least(place),
+                overflow="fold",
+            )
+        for row in self.rows:
+            drawing.add_row(*(row[place] for place in places))
+        return drawing
 
 
 def print_summaries(
