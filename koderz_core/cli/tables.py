@@ -34,7 +34,7 @@ from koderz_core.times import day
 from koderz_core.workspace.names import figures_of
 
 PIPED_WIDTH = 140  # columns without a terminal
-WORDS = ("", "configuration", "tier", "result", "next result", "planned", "done")
+WORDS = ("", "configuration", "problem", "benchmark", "tier", "result", "next result", "planned", "done")
 MOST_OF_LABELS = 200  # characters
 GAP = 2  # between columns
 MOST_LEAST = 32  # maximum of the minimum width of a column of names, in characters

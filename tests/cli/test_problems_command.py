@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from koderz_core import Order, Wanted, open_workspace
+from koderz_core.cli import tables
 
 LETTERS = ("--only-by", "A", "--between", "A", "B")
 
@@ -27,6 +28,17 @@ def test_every_problem_has_a_line_with_a_sign_for_each_configuration(koderz: Any
     assert said.code == 0
     assert said.out.count("HumanEval/") == 4
     assert "4 of 4 problems." in said.out
+
+
+def test_a_narrow_terminal_shows_each_sign_below_its_letter(
+    koderz: Any, recorded: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tables, "PIPED_WIDTH", 36)
+    said = koderz("problems", recorded).out.partition("4 of 4 problems")[0]
+    assert "…" not in said
+    signs = [line.split() for line in said.splitlines() if line.endswith(("A  B", "✓", "✗"))]
+    assert signs[-5] == ["problem", "cost", "A", "B"]
+    assert [len(line) for line in signs[-4:]] == [4] * 4
 
 
 def test_what_only_one_solved_is_where_the_two_differ(koderz: Any, recorded: str) -> None:
