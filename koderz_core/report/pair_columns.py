@@ -269,7 +269,8 @@ PAIRS: Sequence[Column] = [
     text(
         "match",
         "`matches` if `p_noninferior` is at most 0.025; `falls short` if a test shows at the same level that the "
-        "success rate of the configuration is more than `margin` below the rate of the baseline; otherwise `undecided`",
+        "success rate of the configuration is more than `margin` below the rate of the baseline, even if missing "
+        "results count in favour of the configuration; otherwise `undecided`",
         _NO_COMMON,
         path="pair.match.verdict",
         shown=Shown("match", 7),
@@ -310,7 +311,8 @@ PAIRS: Sequence[Column] = [
     text(
         "cost_match",
         "`matches` if `cost_match_high` is at most `cost_margin`, even if missing results count against the "
-        "configuration; `falls short` if `cost_match_low` is above `cost_margin`; otherwise `undecided`",
+        "configuration; `falls short` if `cost_match_low` is above `cost_margin`, even if missing results count in "
+        "favour of the configuration; otherwise `undecided`",
         _NO_RATIO,
         path="pair.cost_match.verdict",
     ),
