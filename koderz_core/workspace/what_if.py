@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 
 from koderz_core.analysis.draws import About, recorded_attempts, sources_of
 from koderz_core.analysis.policies import EXAMPLES, gates_of, policies
@@ -17,6 +18,7 @@ from koderz_core.records.plans import natural
 from koderz_core.records.progress import SummaryRow
 from koderz_core.workspace.comparisons import Comparisons
 from koderz_core.workspace.names import letter
+from koderz_core.workspace.registrations import untested_pairs
 
 __all__ = ["EXAMPLES", "FOLDS", "Replayed", "Simulated", "Sources", "Tuned", "WhatIfs", "difference"]
 
@@ -80,7 +82,10 @@ class WhatIfs:
 
     def simulate(self, policy: Policy | Mixture, of: Sources, wrong_usd: float = 0.0) -> Simulated:
         """Return what a policy would have done. Raises UsageError if the recorded attempts do not determine it."""
-        return simulate(policy, of.sources, of.problems, wrong_usd)
+        found = simulate(policy, of.sources, of.problems, wrong_usd)
+        pairs = map(frozenset, untested_pairs(self.comparisons.results, of.rows))
+        others = (pair - {key} for pair in pairs for key in pair & found.keys)
+        return replace(found, untested=frozenset(chain.from_iterable(others)))
 
     def tune(self, found: Sequence[Simulated], folds: int = FOLDS) -> Tuned:
         """Return the best of several simulated policies, judged on folds that did not choose it. Raises UsageError."""
