@@ -81,7 +81,7 @@ class Drawing:
         for number, places in enumerate(self._parts(options.max_width)):
             if number:
                 yield ""
-            yield self._part(places)
+            yield self._part(places, options.max_width)
 
     def _parts(self, width: int) -> Iterator[Sequence[int]]:
         """The places of the columns of each part."""
@@ -105,24 +105,34 @@ class Drawing:
         return sum(map(self._least, places)) + GAP * (len(places) - 1)
 
     def _least(self, place: int) -> int:
-        """Numbers, the names of columns and (up to a limit) the first column are not cut; other words may wrap."""
-        longest = max((cell_len(row[place]) for row in self.rows), default=0)
-        if self._is_words(place):
-            longest = 0 if place else min(MOST_LEAST, longest)
-        return max(len(self.columns[place]), longest)
+        """Numbers, the names of columns and, up to a limit, words and the first column are not cut; text may wrap."""
+        cells = [row[place] for row in self.rows]
+        if self._is_words(place) and place:
+            cells = [word for cell in cells for word in cell.split()]
+        longest = max(map(cell_len, cells), default=0)
+        return max(len(self.columns[place]), min(MOST_LEAST, longest) if self._is_words(place) else longest)
 
     def _is_words(self, place: int) -> bool:
         return self.columns[place] in WORDS or not self.numbers
 
-    def _part(self, places: Sequence[int]) -> Table:
-        drawing = terminal_table()
+    def _widths(self, places: Sequence[int], width: int) -> Mapping[int, int]:
+        """By place. Rich would narrow the widest column below its least width; here it wraps first, down to that."""
+        widths, left = {place: self._least(place) for place in places}, max(0, width - self._width(places))
+        more = {place: max([0, *(cell_len(row[place]) - widths[place] for row in self.rows)]) for place in places}
+        for place in sorted(places, key=more.__getitem__):
+            widths[place] += min(left, more[place])
+            left -= min(left, more[place])
+        return widths
+
+    def _part(self, places: Sequence[int], width: int) -> Table:
+        drawing, widths = terminal_table(), self._widths(places, width)
         for place in places:
             words = self._is_words(place)
             drawing.add_column(
                 self.columns[place],
                 justify="left" if words else "right",
                 no_wrap=not words,
-                min_width=self._least(place),
+                width=widths[place],
                 overflow="fold",
             )
         for row in self.rows:

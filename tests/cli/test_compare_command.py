@@ -138,3 +138,16 @@ def test_a_narrow_terminal_cuts_no_number_and_every_part_of_a_table_names_its_ro
     assert all(len(line.rstrip()) <= width for line in lines)
     told = [line[0] for line in lines if any(cell in line for row in rows for cell in row[3:])]
     assert set(told) == {"A", "B"}
+
+
+def test_a_table_of_words_wraps_its_longest_texts_and_cuts_no_column() -> None:
+    table = TextTable(
+        "",
+        ("", "policy", "percentage points above policy 1", "problems"),
+        (("1", "retry a k=2", "+8 [-20, +34]", "60"),),
+    )
+    screen = Console(width=54)
+    with screen.capture() as shown:
+        screen.print(drawn(table, known=False, numbers=False))
+    words = " ".join([*table.columns, "1 retry a +8 [-20, +34] 60 k=2"])
+    assert shown.get().split() == words.split()
