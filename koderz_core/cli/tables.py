@@ -62,20 +62,35 @@ def terminal_table(*columns: str, header: bool = True) -> Table:
 def drawn(table: TextTable, *, known: bool, numbers: bool = True) -> Drawing:
     """A table that fits a terminal. ``known``: letters replace configurations. ``numbers`` False: cells are words."""
     shown = [place for place, name in enumerate(table.columns) if not (known and name == "configuration")]
+    columns = tuple(table.columns[place] for place in shown)
     rows = tuple(tuple(plain(row[place]) for place in shown) for row in table.rows)
-    return Drawing(tuple(table.columns[place] for place in shown), rows, numbers)
+    words = tuple(name in WORDS or not numbers for name in columns)
+    least = tuple(
+        _least(name, [row[place] for row in rows], words=words[place], first=not place)
+        for place, name in enumerate(columns)
+    )
+    return Drawing(columns, rows, words, least)
+
+
+def _least(name: str, cells: Sequence[str], *, words: bool, first: bool) -> int:
+    """The least width of a column: numbers, its name and, up to a limit, the first column and words are not cut."""
+    parts = [word for cell in cells for word in cell.split()] if words and not first else cells
+    longest = max(map(cell_len, parts), default=0)
+    return max(cell_len(name), min(MOST_LEAST, longest) if words else longest)
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
     """A table for a terminal of any width: columns that do not fit follow below, after those that tell rows apart.
 
-    No number is cut, because the rest of it would be another number.
+    No number is cut, because the rest of it would be another number. ``words``: by column, whether its texts may wrap;
+    ``least``: its least width.
     """
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
-    numbers: bool
+    words: Sequence[bool]
+    least: Sequence[int]
 
     def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterator[Table | str]:
         for number, places in enumerate(self._parts(options.max_width)):
@@ -102,22 +117,11 @@ class Drawing:
         return 1
 
     def _width(self, places: Sequence[int]) -> int:
-        return sum(map(self._least, places)) + GAP * (len(places) - 1)
-
-    def _least(self, place: int) -> int:
-        """Numbers, the names of columns and, up to a limit, words and the first column are not cut; text may wrap."""
-        cells = [row[place] for row in self.rows]
-        if self._is_words(place) and place:
-            cells = [word for cell in cells for word in cell.split()]
-        longest = max(map(cell_len, cells), default=0)
-        return max(len(self.columns[place]), min(MOST_LEAST, longest) if self._is_words(place) else longest)
-
-    def _is_words(self, place: int) -> bool:
-        return self.columns[place] in WORDS or not self.numbers
+        return sum(self.least[place] for place in places) + GAP * (len(places) - 1)
 
     def _widths(self, places: Sequence[int], width: int) -> Mapping[int, int]:
         """By place. Rich would narrow the widest column below its least width; here it wraps first, down to that."""
-        widths, left = {place: self._least(place) for place in places}, max(0, width - self._width(places))
+        widths, left = {place: self.least[place] for place in places}, max(0, width - self._width(places))
         more = {place: max([0, *(cell_len(row[place]) - widths[place] for row in self.rows)]) for place in places}
         for place in sorted(places, key=more.__getitem__):
             widths[place] += min(left, more[place])
@@ -127,7 +131,7 @@ class Drawing:
     def _part(self, places: Sequence[int], width: int) -> Table:
         drawing, widths = terminal_table(), self._widths(places, width)
         for place in places:
-            words = self._is_words(place)
+            words = self.words[place]
             drawing.add_column(
                 self.columns[place],
                 justify="left" if words else "right",
