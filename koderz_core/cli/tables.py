@@ -155,17 +155,13 @@ def print_summaries(
         console().print("No results yet. Start with: koderz quickstart")
         return
     several = len({row.benchmark for row in rows}) > 1
-    table = terminal_table()
     configurations = [figures_of(row, place) for place, row in enumerate(rows)]
     missing = (CASES,) if any(it.missing for it in configurations) else ()
-    for name in ("benchmark", "started") if several else ():
-        table.add_column(name, no_wrap=True)
-    for name in ("configuration", "solved [95 %]", "n", *missing, "iterations", "tokens in / out", "time", "cost"):
-        table.add_column(name, justify="left" if name == "configuration" else "right", no_wrap=name != "configuration")
-    for it, row in zip(configurations, rows, strict=True):
-        table.add_row(
+    names = ("configuration", "solved [95 %]", "n", *missing, "iterations", "tokens in / out", "time", "cost")
+    lines = tuple(
+        (
             *(_benchmark(row.benchmark, benchmarks or {}) if several else ()),
-            plain(row.label),
+            row.label,
             solved_rate(it),
             f"{it.n}/{row.planned}",
             *((case_bounds(it) or NONE,) if missing else ()),
@@ -174,7 +170,10 @@ def print_summaries(
             duration(row.seconds),
             money_spent(row.cost_usd, row.cached),
         )
-    console().print(table)
+        for it, row in zip(configurations, rows, strict=True)
+    )
+    table = TextTable("", (*(("benchmark", "started") if several else ()), *names), lines)
+    console().print(drawn(table, known=False))
     if left_out:
         console().print(f"… and {numbered(left_out, 'more line')} (--limit 0 shows all)")
     for remark in (*_decisions(rows, benchmarks or {}), *remarks(rows), *untested(rows)):
