@@ -11,7 +11,7 @@ from koderz_core.cli.options import as_json, data_dir, print_json, report_faults
 from koderz_core.cli.tables import console, drawn
 from koderz_core.errors import UsageError
 from koderz_core.records.progress import SummaryRow
-from koderz_core.report.difficulty import MEANING, problem_rows, problems_table, solvers_table
+from koderz_core.report.difficulty import MEANING, problem_rows, problems_table, shared_rows, solvers_table
 from koderz_core.report.findings import remarks
 from koderz_core.report.formats import plain
 from koderz_core.workspace import Workspace
@@ -79,5 +79,5 @@ def _show(
     screen.print(drawn(solvers_table(rows, every), known=False))
     screen.print()
     screen.print(drawn(problems_table(rows, shown), known=False))
-    for remark in (f"{len(shown)} of {len(every)} problems.", f"{MEANING}.", *remarks(rows)):
+    for remark in (f"{len(shown)} of {len(every)} problems.", f"{MEANING}.", *shared_rows(rows), *remarks(rows)):
         screen.print(plain(remark), style="dim")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -46,6 +47,15 @@ def test_what_only_one_solved_is_where_the_two_differ(koderz: Any, recorded: str
     between = koderz("problems", "--between", "A", "B", "--json").json
     assert {(row["letter"], row["solved"]) for row in only} == {("A", 1), ("B", 0)}
     assert {row["problem"] for row in only} == {row["problem"] for row in between}
+
+
+def test_rows_that_problems_of_two_datasets_share_are_warned_of(koderz: Any, tmp_path: Path) -> None:
+    file = tmp_path / "runs.csv"
+    file.write_text("task,who,ok\nt/0,alpha,1\n")
+    for dataset in ("one", "other"):
+        koderz("import", file, "--map", f"problem=task,model=who,passed=ok,dataset:={dataset}", "--name", dataset)
+    assert "share one row" not in koderz("problems", "one").out
+    assert "share one row, although they may be different" in koderz("problems", "one", "other").out
 
 
 def test_two_ways_to_choose_at_once_are_refused(koderz: Any, recorded: str) -> None:
