@@ -196,16 +196,12 @@ def print_experiments(
     ``more``: whether there are experiments besides these, which the limit leaves out.
     """
     labelled = {row.id: labels[row.id] for row in rows if labels and row.id in labels}
-    table = terminal_table()
-    for name in ("experiment", "problem", "configuration", "outcome", "tests", "iterations", "time", "cost"):
-        table.add_column(name, no_wrap=name != "configuration")
-    if labelled:
-        table.add_column("labels", overflow="fold")
-    for row in rows:
-        table.add_row(
+    names = ("experiment", "problem", "configuration", "outcome", "tests", "iterations", "time", "cost")
+    lines = tuple(
+        (
             row.id,
-            plain(row.problem),
-            plain(row.label),
+            row.problem,
+            row.label,
             MARKS[row.shown],
             _tests(row),
             str(row.iterations),
@@ -213,7 +209,10 @@ def print_experiments(
             money_spent(row.cost_usd, row.cached),
             *((plain(", ".join(labelled.get(row.id, ())), MOST_OF_LABELS),) if labelled else ()),
         )
-    console().print(table)
+        for row in rows
+    )
+    table = TextTable("", (*names, *(("labels",) if labelled else ())), lines)
+    console().print(drawn(table, known=False, numbers=False))
     if more:
         console().print("… and more lines (--limit 0 shows all)")
 

@@ -80,6 +80,9 @@ def test_results_in_a_narrow_terminal_name_each_configuration_and_cut_no_number(
     assert "…" not in shown
     assert [shown.count(f"{name}  ") for name in ("first", "second")] == [2, 2]
     assert [shown.count(cell) for cell in ("direct SCRIPTED", "0 % [0, 79]", "$0.00")] == [2, 2, 2]
+    listed = koderz("results", "--experiments").out
+    assert "…" not in listed
+    assert [listed.count(cell) for cell in ("HumanEval/0", "direct", "✗ unsolved", "$0.00")] == [2] * 4
 
 
 def test_results_of_nothing_say_how_to_begin(koderz: Any) -> None:
