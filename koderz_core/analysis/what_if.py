@@ -135,8 +135,8 @@ def difference(a: Simulated, b: Simulated) -> tuple[int, Interval] | None:
     apart = [result.outcome.solved - of_b[result.problem] for result in a.problems if result.problem in of_b]
     if not apart:
         return None
-    bounds = (None, None) if a.untested & b.keys else bonett_price(apart)
-    return len(apart), Interval(fmean(apart), *bounds)
+    low, high = (None, None) if a.untested & b.keys else bonett_price(apart)
+    return len(apart), Interval(fmean(apart), low, high)
 
 
 def _parts(policy: Policies) -> tuple[tuple[float, Policy], ...]:

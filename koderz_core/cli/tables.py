@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 from rich.cells import cell_len
-from rich.console import Console, ConsoleOptions
+from rich.console import Console, ConsoleOptions, JustifyMethod
 from rich.table import Table
 
 from koderz_core.records.progress import SummaryRow
@@ -83,8 +83,8 @@ def _least(name: str, cells: Sequence[str], *, words: bool, first: bool) -> int:
 class Drawing:
     """A table for a terminal of any width: columns that do not fit follow below, after those that tell rows apart.
 
-    No number is cut, because the rest of it would be another number. ``words``: by column, whether its texts may wrap;
-    ``least``: its least width.
+    No number is cut, because the rest of it would be another number. ``words``: by column, whether it holds texts,
+    which may wrap; ``least``: its least width.
     """
 
     columns: Sequence[str]
@@ -120,25 +120,23 @@ class Drawing:
         return sum(self.least[place] for place in places) + GAP * (len(places) - 1)
 
     def _widths(self, places: Sequence[int], width: int) -> Mapping[int, int]:
-        """By place. Rich would narrow the widest column below its least width; here it wraps first, down to that."""
+        """By place. Rich would narrow the widest column below its least width; here it wraps first, down to that.
+
+        A single column that is wider than the terminal wraps too.
+        """
         widths, left = {place: self.least[place] for place in places}, max(0, width - self._width(places))
         more = {place: max([0, *(cell_len(row[place]) - widths[place] for row in self.rows)]) for place in places}
         for place in sorted(places, key=more.__getitem__):
             widths[place] += min(left, more[place])
             left -= min(left, more[place])
+        widths[places[-1]] -= max(0, min(self._width(places) - width, widths[places[-1]] - 1))
         return widths
 
     def _part(self, places: Sequence[int], width: int) -> Table:
         drawing, widths = terminal_table(), self._widths(places, width)
         for place in places:
-            words = self.words[place]
-            drawing.add_column(
-                self.columns[place],
-                justify="left" if words else "right",
-                no_wrap=not words,
-                width=widths[place],
-                overflow="fold",
-            )
+            justify: JustifyMethod = "left" if self.words[place] else "right"
+            drawing.add_column(self.columns[place], justify=justify, width=widths[place], overflow="fold")
         for row in self.rows:
             drawing.add_row(*(row[place] for place in places))
         return drawing

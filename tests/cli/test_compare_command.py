@@ -151,3 +151,6 @@ def test_a_table_of_words_wraps_its_longest_texts_and_cuts_no_column() -> None:
         screen.print(drawn(table, known=False, numbers=False))
     words = " ".join([*table.columns, "1 retry a +8 [-20, +34] 60 k=2"])
     assert shown.get().split() == words.split()
+    with screen.capture() as shown:
+        screen.print(drawn(TextTable("", ("", "experiments"), (("A", "exp_1, " * 20),)), known=False))
+    assert shown.get().count("exp_1,") == 20
