@@ -163,7 +163,8 @@ def test_the_p_value_of_a_registered_result_belongs_to_its_verdict(koderz: Any) 
 def test_the_pair_of_the_primary_comparison_has_the_registered_match(koderz: Any) -> None:
     more = ("--configuration", "direct coder=scripted/weak", "--problems", "0:30", "--margin", "40", "--name", "mine")
     registered(koderz, *more, "--primary", "A,B")
-    baseline = koderz("compare", "mine", "--format", "json").json["registrations"][0]["primary"][1]
+    (registration,) = koderz("compare", "mine", "--format", "json").json["registrations"]
+    baseline = f"{registration['benchmark']}/{registration['primary'][1]}"
     compared = ("compare", "mine", "--baseline", baseline)
     said = koderz(*compared, "--margin", "5", "--format", "json").json
     (found,), (pair, other) = said["registrations"], sorted(said["pairs"], key=lambda row: -row["margin"])
@@ -173,6 +174,9 @@ def test_the_pair_of_the_primary_comparison_has_the_registered_match(koderz: Any
     ]
     text = " ".join(koderz(*compared).out.split())
     assert "within 40 percentage points" in text.partition("Match with the baseline")[2][:200]
+    koderz(*SMALL, "--problems", "0:9", "--name", "other")
+    fewer = ("mine", "other", "--baseline", baseline, "--same-problems", "--format", "json")
+    assert {row["margin"] for row in koderz("compare", *fewer).json["pairs"]} == {0.1}  # not on the registered problems
 
 
 def test_p_values_of_an_extended_or_unfinished_benchmark_are_warned_of(koderz: Any, journals: Path) -> None:
