@@ -118,7 +118,8 @@ def _as_table(comparison: Comparison, further: Sequence[Part]) -> str:
         for number, table in enumerate(_tables(comparison, further)):
             screen.print(f"\n{table.title}", style="bold")
             if table.title == SETTINGS:
-                screen.print(drawn(settings_by_row(table), known=True, numbers=False))
+                settings = settings_by_row(table)
+                screen.print(drawn(settings, known=True, words=settings.columns))
             else:
                 screen.print(drawn(table, known=number > 0))
         screen.print(f"\n{plain(common(comparison))}")
@@ -273,8 +274,9 @@ def _print(costs: Sequence[FrontierCost], otherwise: str) -> None:
     if not costs:
         console().print(otherwise)
         return
-    names = ("model", "dataset", "prompts", "sampling", "solved [95 %]", "n", "cost/problem [95 %]", "measured")
-    console().print(drawn(TextTable("", names, tuple(map(_cells, costs))), known=False, numbers=False))
+    words = ("model", "dataset", "prompts", "sampling", "measured")
+    names = (*words[:4], "solved [95 %]", "n", "cost/problem [95 %]", *words[4:])
+    console().print(drawn(TextTable("", names, tuple(map(_cells, costs))), known=False, words=words))
     prices = ", ".join(sorted({cost.measured.price_version for cost in costs}))
     console().print(
         plain(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +34,7 @@ from koderz_core.times import day
 from koderz_core.workspace.names import figures_of
 
 PIPED_WIDTH = 140  # columns without a terminal
-WORDS = ("", "configuration", "problem", "benchmark", "tier", "result", "next result", "planned", "done")
+WORDS = ("", "configuration", "problem", "benchmark", "started", "tier", "result", "next result", "planned", "done")
 MOST_OF_LABELS = 200  # characters
 GAP = 2  # between columns
 MOST_LEAST = 32  # maximum of the minimum width of a column of names, in characters
@@ -59,17 +59,17 @@ def terminal_table(*columns: str, header: bool = True) -> Table:
     return Table(*columns, box=None, pad_edge=False, show_header=header)
 
 
-def drawn(table: TextTable, *, known: bool, numbers: bool = True) -> Drawing:
-    """A table that fits a terminal. ``known``: letters replace configurations. ``numbers`` False: cells are words."""
+def drawn(table: TextTable, *, known: bool, words: Collection[str] = WORDS) -> Drawing:
+    """A table that fits a terminal. ``known``: letters replace configurations. ``words``: the columns of texts."""
     shown = [place for place, name in enumerate(table.columns) if not (known and name == "configuration")]
     columns = tuple(table.columns[place] for place in shown)
     rows = tuple(tuple(plain(row[place]) for place in shown) for row in table.rows)
-    words = tuple(name in WORDS or not numbers for name in columns)
+    texts = tuple(name in words for name in columns)
     least = tuple(
-        _least(name, [row[place] for row in rows], words=words[place], first=not place)
+        _least(name, [row[place] for row in rows], words=texts[place], first=not place)
         for place, name in enumerate(columns)
     )
-    return Drawing(columns, rows, words, least)
+    return Drawing(columns, rows, texts, least)
 
 
 def _least(name: str, cells: Sequence[str], *, words: bool, first: bool) -> int:
@@ -110,10 +110,10 @@ class Drawing:
         yield part
 
     def _lead(self, width: int) -> int:
-        """The number of columns that tell rows apart, which begin each part; 1 if these would leave too little room."""
+        """The number of columns that tell rows apart, which begin each part; 1 if not every other fits next to them."""
         for end in range(1, len(self.columns)):
-            if len({tuple(row[:end]) for row in self.rows}) == len(self.rows) and 2 * self._width(range(end)) <= width:
-                return end
+            if len({tuple(row[:end]) for row in self.rows}) == len(self.rows):
+                return end if self._width(range(end)) + GAP + max(self.least[end:]) <= width else 1
         return 1
 
     def _width(self, places: Sequence[int]) -> int:
@@ -210,7 +210,7 @@ def print_experiments(
         for row in rows
     )
     table = TextTable("", (*names, *(("labels",) if labelled else ())), lines)
-    console().print(drawn(table, known=False, numbers=False))
+    console().print(drawn(table, known=False, words=table.columns))
     if more:
         console().print("… and more lines (--limit 0 shows all)")
 

@@ -140,6 +140,15 @@ def test_a_narrow_terminal_cuts_no_number_and_every_part_of_a_table_names_its_ro
     assert set(told) == {"A", "B"}
 
 
+def test_every_part_of_a_table_repeats_the_columns_that_distinguish_its_rows() -> None:
+    columns = ("benchmark", "configuration", "solved [95 %]", "tokens in / out", "cost")
+    rows = tuple(("study", label, "62 % [49, 73]", "3 833 / 8 186", "$0.0024") for label in ("direct", "repair"))
+    screen = Console(width=44)
+    with screen.capture() as shown:
+        screen.print(drawn(TextTable("", columns, rows), known=False))
+    assert [shown.get().count(text) for text in ("direct", "repair", "$0.0024")] == [3, 3, 2]
+
+
 def test_a_table_of_words_wraps_its_longest_texts_and_cuts_no_column() -> None:
     table = TextTable(
         "",
@@ -148,7 +157,7 @@ def test_a_table_of_words_wraps_its_longest_texts_and_cuts_no_column() -> None:
     )
     screen = Console(width=54)
     with screen.capture() as shown:
-        screen.print(drawn(table, known=False, numbers=False))
+        screen.print(drawn(table, known=False, words=table.columns))
     words = " ".join([*table.columns, "1 retry a +8 [-20, +34] 60 k=2"])
     assert shown.get().split() == words.split()
     with screen.capture() as shown:
