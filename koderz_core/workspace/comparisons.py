@@ -123,8 +123,9 @@ class Comparisons:
         trials, untested = self._trials(rows, apart=apart), untested_pairs(self.results, rows)
         numbers = compare(rows, trials, base, AXES if axes is None else axes, margins, untested)
         found = registered_among(self.results, self.costs, (row.benchmark for row in rows))
-        whole = {row.benchmark for row in rows if row.only is None}  # of others, only some problems are compared
-        pairs = with_primary(numbers.pairs, [each for each in found if each.benchmark in whole])
+        limited = {row.benchmark: row.only for row in rows if row.only is not None}
+        whole = [each for each in found if {*each.plan.problems} <= {*limited.get(each.benchmark, each.plan.problems)}]
+        pairs = with_primary(numbers.pairs, whole)  # a comparison without some registered problems is another one
         comparison = with_sentences(replace(numbers, pairs=pairs, registered=found), rows)
         checked = TrustChecks(self.results, self.datasets).check(rows, read=False) if trust else None
         return replace(

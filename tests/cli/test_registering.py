@@ -177,6 +177,9 @@ def test_the_pair_of_the_primary_comparison_has_the_registered_match(koderz: Any
     koderz(*SMALL, "--problems", "0:9", "--name", "other")
     fewer = ("mine", "other", "--baseline", baseline, "--same-problems", "--format", "json")
     assert {row["margin"] for row in koderz("compare", *fewer).json["pairs"]} == {0.1}  # not on the registered problems
+    koderz(*SMALL, "--problems", "0:31", "--name", "larger")
+    every = koderz("compare", "mine", "larger", *fewer[2:]).json["pairs"]
+    assert {row["margin"] for row in every if row["registered"] == "primary"} == {0.4}
 
 
 def test_p_values_of_an_extended_or_unfinished_benchmark_are_warned_of(koderz: Any, journals: Path) -> None:
