@@ -108,9 +108,9 @@ def remarks(found: Sequence[Simulated], tuned: Tuned | None = None) -> Iterator[
             )
     if stopping := [item.policy.name for item in found[1:] if item.untested & found[0].keys]:
         yield (
-            f"No interval is shown for the difference between policy 1 and these policies: {listed(stopping)}. A "
-            "sequential benchmark stopped because of their attempts, so an interval for a fixed number of problems is "
-            "not valid."
+            f"No interval is shown for the difference between policy 1 and these policies: {listed(stopping)}. Their "
+            "attempts decide when a sequential benchmark stops, so an interval for a fixed number of problems is not "
+            "valid."
         )
     if any(item.usd is None for item in found):
         yield "The costs of a policy are unknown if the price of any of its attempts is unknown."
