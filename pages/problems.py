@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from koderz_core.records.progress import SummaryRow
+from koderz_core.report.difficulty import shared_rows
 from koderz_core.report.findings import remarks
 from koderz_core.report.formats import count, plain
 from koderz_core.workspace.comparisons import Difficulty, only_solved
@@ -34,20 +35,12 @@ def main() -> None:
     problems = awaited_problems(page.workspace, rows)
     if problems is None:
         return
-    _warn(rows)
+    for warning in shared_rows(rows):
+        st.warning(warning, icon="⚖️")
     _count(rows, problems)
     _name_weak_tests(page, rows, problems)
     _draw(page, rows, problems)
     show_remarks(remarks(rows))
-
-
-def _warn(rows: Sequence[SummaryRow]) -> None:
-    if len({row.dataset_sha256 for row in rows}) > 1:
-        st.warning(
-            "These configurations ran on different datasets. Problems with the same id share one row, although "
-            "they may be different problems.",
-            icon="⚖️",
-        )
 
 
 def _count(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> None:

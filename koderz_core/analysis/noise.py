@@ -17,6 +17,8 @@ from koderz_core.sums import all_known
 BUDGETS = (1, 2, 4)
 """The budgets of designs, as multiples of the dollars spent so far."""
 MOST_REPEATS = 20
+ALIKE = 0.01
+"""Standard errors that differ by at most this part count as equal."""
 _Counts = Mapping[str, tuple[int, int]]
 
 
@@ -182,7 +184,7 @@ def components(counts: Sequence[_Counts]) -> Components | None:
     return Components(
         problems=n,
         data=Interval(variance(values) - fmean(drawn), low, high),
-        prediction=Interval(sum(parts), bounds[0], min(number / 4, bounds[1])),
+        prediction=Interval(sum(parts), bounds[0], max(sum(parts), min(number / 4, bounds[1]))),
         parts=parts,
     )
 
@@ -196,18 +198,18 @@ def best_design(
     is no limit. A problem costs nothing apart from its experiments, so for one configuration a further problem is
     always better than a repeat, as long as there is one: the variance is ``(data + prediction / repeats) / problems``.
     If one configuration of a pair costs much less than the other, repeats of the cheaper one can be better (Cochran,
-    Sampling Techniques, 1977, section 10.6).
+    Sampling Techniques, 1977, section 10.6). Of designs whose errors differ by at most ``ALIKE``, the one with the most
+    problems: if the variance between problems is estimated as 0, problems and repeats seem to be worth the same.
     """
-    best: Design | None = None
+    designs = []
     for repeats in product(range(1, MOST_REPEATS + 1), repeat=len(usd)):
         each = sum(cost * number for cost, number in zip(usd, repeats, strict=True))
-        problems = min(budget / each * (1 + 1e-9), inf if most is None else most) // 1
-        if problems < 2:
-            continue
-        error = found.error(int(problems), repeats)
-        if best is None or error < best.error * (1 - 1e-9):
-            best = Design(times, int(problems), repeats, each * problems, error)
-    return best
+        problems = int(min(budget / each * (1 + 1e-9), inf if most is None else most))
+        if problems >= 2:
+            designs.append(Design(times, problems, repeats, each * problems, found.error(problems, repeats)))
+    least = min((design.error for design in designs), default=0.0)
+    best = [design for design in designs if design.error <= least * (1 + ALIKE)]
+    return max(best, key=lambda design: (design.problems, -design.error), default=None)
 
 
 def _root(of: Interval, factor: float) -> Interval:

@@ -59,9 +59,9 @@ class Match:
 
     ``low`` and ``high``: the 95 % score interval of what a solves more. One-sided p-values, adjusted by Holm over all
     pairs (``adjusted``): ``p`` that a solves less by the margin or more (small: a matches), ``p_short`` that it does
-    not (small: a falls short). ``p_worst``: ``p`` if every missing result counts against a, so never smaller than
-    ``p``. ``p_equal``: that the two differ by the margin or more in either direction, if missing results are the worst
-    for each direction.
+    not, also if every missing result counts for a (small: a falls short). ``p_worst``: ``p`` if every missing result
+    counts against a, so never smaller than ``p``. ``p_equal``: that the two differ by the margin or more in either
+    direction, if missing results are the worst for each direction.
     """
 
     margin: float
@@ -94,20 +94,21 @@ class CostMatch:
     """Whether a costs at most ``margin`` times as much per solved problem as b.
 
     ``low`` and ``high``: 95 % bounds of the ratio, adjusted for all pairs (Bonferroni), as of a conservative
-    ``price_ratio``.
-    ``high_worst``: the upper bound if every missing result counts against a, at what its calls cost so far.
+    ``price_ratio``. ``high_worst`` and ``low_best``: the upper bound if every missing result counts against a, and the
+    lower bound if every one counts for a, both at what its calls cost so far.
     """
 
     margin: float
     low: float
     high: float
     high_worst: float
+    low_best: float
 
     @property
     def verdict(self) -> Verdict:
         if max(self.high, self.high_worst) <= self.margin:
             return "matches"
-        return "falls short" if self.low > self.margin else "undecided"
+        return "falls short" if min(self.low, self.low_best) > self.margin else "undecided"
 
 
 def match(a: Sequence[Trial], b: Sequence[Trial], margin: float = MARGIN) -> Match | None:
@@ -129,8 +130,8 @@ def match(a: Sequence[Trial], b: Sequence[Trial], margin: float = MARGIN) -> Mat
     low, high = score_interval(seen)
     p = score_p(seen, -margin)
     p_worst = max(p, score_p(worst, -margin))
-    above = max(1 - score_p(case, margin) for case in (seen, best))
-    return Match(margin=margin, low=low, high=high, p=p, p_short=1 - p, p_worst=p_worst, p_equal=max(p_worst, above))
+    short, above = (max(1 - score_p(case, bound) for case in (seen, best)) for bound in (-margin, margin))
+    return Match(margin=margin, low=low, high=high, p=p, p_short=short, p_worst=p_worst, p_equal=max(p_worst, above))
 
 
 def cost_match(
@@ -146,11 +147,15 @@ def cost_match(
     if price is None or price.low is None or price.high is None:
         return None
     of_a, of_b = on_common_problems(a, b)
-    high_worst = price.high
-    if not all(trial.scored for trial in (*of_a, *of_b)):
-        worst = price_ratio(completed(of_a, solved=False), completed(of_b, solved=True), at_once, conservative=True)
-        high_worst = inf if worst is None or worst.high is None else worst.high
-    return CostMatch(margin, price.low, price.high, high_worst)
+    if all(trial.scored for trial in (*of_a, *of_b)):
+        return CostMatch(margin, price.low, price.high, price.high, price.low)
+    worst, best = (
+        price_ratio(completed(of_a, solved=better), completed(of_b, solved=not better), at_once, conservative=True)
+        for better in (False, True)
+    )
+    high_worst = inf if worst is None or worst.high is None else worst.high
+    low_best = 0.0 if best is None or best.low is None else best.low
+    return CostMatch(margin, price.low, price.high, high_worst, low_best)
 
 
 def adjusted(matches: Sequence[Match | None]) -> list[Match | None]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from koderz_core.analysis.noninferiority import Match, match
 from koderz_core.analysis.rates import by_problem
@@ -12,6 +13,9 @@ from koderz_core.records import Plan
 from koderz_core.records.progress import Forecast
 from koderz_core.records.registrations import RecordedPlan, Registration, primary_pair
 from koderz_core.records.trials import Trial
+
+if TYPE_CHECKING:  # numpy is slow to import
+    from koderz_core.analysis.pairs import Pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +100,16 @@ def registered(plans: Sequence[RecordedPlan], trials: Iterable[Trial], *, decide
         match=match(of_a, of_b, registration.margin),
     )
     return Registered(tuple(plans), primary, sequential)
+
+
+def with_primary(pairs: Iterable[Pair], found: Iterable[Registered]) -> tuple[Pair, ...]:
+    """The pairs, in which registered comparisons have their registered match, so that no two verdicts differ."""
+    matches = {
+        tuple((each.benchmark, configuration) for configuration in each.pair): each.primary.match
+        for each in found
+        if not each.sequential
+    }
+    return tuple(replace(pair, match=matches.get((pair.key, pair.baseline), pair.match)) for pair in pairs)
 
 
 def _planned(plan: Plan, configuration: str, trials: Iterable[Trial]) -> list[Trial]:

@@ -18,6 +18,7 @@ from statistics import fmean
 import numpy as np
 
 from koderz_core.analysis.bootstrap import Array, mean_interval, ratio_interval
+from koderz_core.analysis.difficulty import Key
 from koderz_core.analysis.paired import bonett_price
 from koderz_core.analysis.rates import Interval, mid_p_bounds
 from koderz_core.errors import UsageError
@@ -52,7 +53,8 @@ class Simulated:
     ``usd``: per problem; ``usd_per_solved``: infinite if none is solved. ``loss``: dollars per problem with
     ``wrong_usd``, the price of a problem without a right program. ``seconds``: of calls. None: a price or time is
     unknown. ``why``: why the attempts are not independent draws; empty if they are. ``simulated`` False: experiments as
-    they ran.
+    they ran. ``keys``: the configurations whose attempts it uses. ``untested``: those with which no comparison would be
+    valid, because a sequential benchmark stops depending on the results of both.
     """
 
     policy: Policies
@@ -69,6 +71,8 @@ class Simulated:
     tokens: float | None
     why: str = ""
     simulated: bool = True
+    keys: frozenset[Key] = frozenset()
+    untested: frozenset[Key] = frozenset()
 
     @property
     def independent(self) -> bool:
@@ -96,6 +100,7 @@ def simulate(
         left_out=tuple(problem for problem in problems if problem in left),
         why="; ".join(dict.fromkeys(source.why for source in used if source.why)),
         simulated=isinstance(policy, Mixture) or policy.stages[0].tries != AS_RECORDED,
+        keys=frozenset(key for source in used for key in source.configurations),
     )
 
 
@@ -122,10 +127,16 @@ def summarized(policy: Policies, replayed: tuple[Replayed, ...], wrong_usd: floa
 
 
 def difference(a: Simulated, b: Simulated) -> tuple[int, Interval] | None:
-    """How many problems both have, and by what share of them a solves more than b; None without a shared problem."""
+    """How many problems both have, and by what share of them a solves more than b; None without a shared problem.
+
+    Without bounds if they would not be valid.
+    """
     of_b = {result.problem: result.outcome.solved for result in b.problems}
     apart = [result.outcome.solved - of_b[result.problem] for result in a.problems if result.problem in of_b]
-    return (len(apart), Interval(fmean(apart), *bonett_price(apart))) if apart else None
+    if not apart:
+        return None
+    low, high = (None, None) if a.untested & b.keys else bonett_price(apart)
+    return len(apart), Interval(fmean(apart), low, high)
 
 
 def _parts(policy: Policies) -> tuple[tuple[float, Policy], ...]:

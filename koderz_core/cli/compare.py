@@ -14,7 +14,7 @@ from koderz_core.cli.compare_parts import Asked, Part, further_options, parts
 from koderz_core.cli.maintenance import MOST_DAYS, delete_benchmarks
 from koderz_core.cli.options import Number, as_json, data_dir, print_json, report_faults, workspace
 from koderz_core.cli.reprice import Named, how_priced, repricing_options, under_prices, with_mark
-from koderz_core.cli.tables import console, drawn, terminal_table
+from koderz_core.cli.tables import console, drawn
 from koderz_core.errors import UsageError
 from koderz_core.records.plans import scripted
 from koderz_core.records.trials import Measured
@@ -118,7 +118,8 @@ def _as_table(comparison: Comparison, further: Sequence[Part]) -> str:
         for number, table in enumerate(_tables(comparison, further)):
             screen.print(f"\n{table.title}", style="bold")
             if table.title == SETTINGS:
-                screen.print(drawn(settings_by_row(table), known=True, numbers=False))
+                settings = settings_by_row(table)
+                screen.print(drawn(settings, known=True, words=settings.columns))
             else:
                 screen.print(drawn(table, known=number > 0))
         screen.print(f"\n{plain(common(comparison))}")
@@ -273,12 +274,9 @@ def _print(costs: Sequence[FrontierCost], otherwise: str) -> None:
     if not costs:
         console().print(otherwise)
         return
-    table = terminal_table()
-    for name in ("model", "dataset", "prompts", "sampling", "solved [95 %]", "n", "cost/problem [95 %]", "measured"):
-        table.add_column(name, justify="right" if name in ("n", "solved [95 %]", "cost/problem [95 %]") else "left")
-    for cost in costs:
-        table.add_row(*map(plain, _cells(cost)))
-    console().print(table)
+    words = ("model", "dataset", "prompts", "sampling", "measured")
+    names = (*words[:4], "solved [95 %]", "n", "cost/problem [95 %]", *words[4:])
+    console().print(drawn(TextTable("", names, tuple(map(_cells, costs))), known=False, words=words))
     prices = ", ".join(sorted({cost.measured.price_version for cost in costs}))
     console().print(
         plain(

@@ -6,21 +6,17 @@ from collections.abc import Sequence
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from koderz_core.cli.options import as_json, data_dir, print_json, report_faults, workspace
-from koderz_core.cli.tables import console, terminal_table
+from koderz_core.cli.tables import console, drawn
 from koderz_core.errors import UsageError
 from koderz_core.records.progress import SummaryRow
-from koderz_core.report.difficulty import MEANING, problem_rows, problems_table, solvers_table
+from koderz_core.report.difficulty import MEANING, problem_rows, problems_table, shared_rows, solvers_table
 from koderz_core.report.findings import remarks
-from koderz_core.report.formats import TextTable, plain
+from koderz_core.report.formats import plain
 from koderz_core.workspace import Workspace
 from koderz_core.workspace.comparisons import Kind, problems_of_kind
 from koderz_core.workspace.names import configuration_named
-
-LONGEST_NAME = 32  # of a problem, in characters
-WORDS = ("problem", "configuration", "benchmark", "")
 
 
 @click.command()
@@ -80,23 +76,8 @@ def _show(
         print_json(problem_rows(rows, shown))
         return
     screen = console()
-    screen.print(_drawn(solvers_table(rows, every)))
+    screen.print(drawn(solvers_table(rows, every), known=False))
     screen.print()
-    screen.print(_drawn(problems_table(rows, shown)))
-    for remark in (f"{len(shown)} of {len(every)} problems.", f"{MEANING}.", *remarks(rows)):
+    screen.print(drawn(problems_table(rows, shown), known=False))
+    for remark in (f"{len(shown)} of {len(every)} problems.", f"{MEANING}.", *shared_rows(rows), *remarks(rows)):
         screen.print(plain(remark), style="dim")
-
-
-def _drawn(table: TextTable) -> Table:
-    drawing = terminal_table()
-    for name in table.columns:
-        words = name in WORDS
-        drawing.add_column(
-            name,
-            justify="left" if words else "right",
-            no_wrap=name != "configuration",
-            max_width=LONGEST_NAME if name == "problem" else None,
-        )
-    for row in table.rows:
-        drawing.add_row(*map(plain, row))
-    return drawing

@@ -42,5 +42,5 @@ def network(since: str, benchmark: str | None, as_json: bool, data_dir: Path | N
     for table in tables(rows):
         if table.rows:
             click.echo(f"\n{table.title}")
-            console().print(drawn(table, known=False, numbers=False))
+            console().print(drawn(table, known=False, words=table.columns))
     click.echo(f"\n{NOT_COVERED}")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import click
-from rich.console import Console
+from rich.cells import cell_len
+from rich.console import Console, ConsoleOptions, JustifyMethod
 from rich.table import Table
 
 from koderz_core.cli.options import advised
@@ -33,8 +35,9 @@ from koderz_core.times import day
 from koderz_core.workspace.names import figures_of
 
 PIPED_WIDTH = 140  # columns without a terminal
-WORDS = ("", "configuration", "tier", "result", "next result", "planned", "done")
+WORDS = ("", "configuration", "problem", "benchmark", "started", "tier", "result", "next result", "planned", "done")
 MOST_OF_LABELS = 200  # characters
+GAP = 2  # between columns
 MOST_LEAST = 32  # maximum of the minimum width of a column of names, in characters
 
 
@@ -57,25 +60,87 @@ def terminal_table(*columns: str, header: bool = True) -> Table:
     return Table(*columns, box=None, pad_edge=False, show_header=header)
 
 
-def drawn(table: TextTable, *, known: bool, numbers: bool = True) -> Table:
-    """A table that fits a terminal. ``known``: letters replace configurations. ``numbers`` False: cells are words."""
-    drawing = terminal_table()
+def drawn(table: TextTable, *, known: bool, words: Collection[str] = WORDS) -> Drawing:
+    """A table that fits a terminal. ``known``: letters replace configurations. ``words``: the columns of texts."""
     shown = [place for place, name in enumerate(table.columns) if not (known and name == "configuration")]
-    for place in shown:
-        name = table.columns[place]
-        words = name in WORDS or not numbers
-        # Neither the name of a column nor the first column of a table of words is cut.
-        whole = len(name) if numbers or place else min(MOST_LEAST, max(len(row[0]) for row in table.rows))
-        drawing.add_column(
-            name,
-            justify="left" if words else "right",
-            no_wrap=not words,
-            min_width=whole,
-            overflow="fold",
-        )
-    for row in table.rows:
-        drawing.add_row(*(plain(row[place]) for place in shown))
-    return drawing
+    columns = tuple(table.columns[place] for place in shown)
+    rows = tuple(tuple(plain(row[place]) for place in shown) for row in table.rows)
+    texts = tuple(name in words for name in columns)
+    least = tuple(
+        _least(name, [row[place] for row in rows], words=texts[place], first=not place)
+        for place, name in enumerate(columns)
+    )
+    return Drawing(columns, rows, texts, least)
+
+
+def _least(name: str, cells: Sequence[str], *, words: bool, first: bool) -> int:
+    """The least width of a column: numbers, its name and, up to a limit, the first column and words are not cut."""
+    parts = [word for cell in cells for word in cell.split()] if words and not first else cells
+    longest = max(map(cell_len, parts), default=0)
+    return max(cell_len(name), min(MOST_LEAST, longest) if words else longest)
+
+
+@dataclass(frozen=True, slots=True)
+class Drawing:
+    """A table for a terminal of any width: columns that do not fit follow below, after those that tell rows apart.
+
+    No number is cut, because the rest of it would be another number. ``words``: by column, whether it holds texts,
+    which may wrap; ``least``: its least width.
+    """
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    words: Sequence[bool]
+    least: Sequence[int]
+
+    def __rich_console__(self, _: Console, options: ConsoleOptions) -> Iterator[Table | str]:
+        for number, places in enumerate(self._parts(options.max_width)):
+            if number:
+                yield ""
+            yield self._part(places, options.max_width)
+
+    def _parts(self, width: int) -> Iterator[Sequence[int]]:
+        """The places of the columns of each part."""
+        lead = range(self._lead(width))
+        part = [*lead]
+        for place in range(len(lead), len(self.columns)):
+            if len(part) > len(lead) and self._width([*part, place]) > width:
+                yield part
+                part = [*lead]
+            part.append(place)
+        yield part
+
+    def _lead(self, width: int) -> int:
+        """The number of columns that tell rows apart, which begin each part; 1 if not every other fits next to them."""
+        for end in range(1, len(self.columns)):
+            if len({tuple(row[:end]) for row in self.rows}) == len(self.rows):
+                return end if self._width(range(end)) + GAP + max(self.least[end:]) <= width else 1
+        return 1
+
+    def _width(self, places: Sequence[int]) -> int:
+        return sum(self.least[place] for place in places) + GAP * (len(places) - 1)
+
+    def _widths(self, places: Sequence[int], width: int) -> Mapping[int, int]:
+        """By place. Rich would narrow the widest column below its least width; here it wraps first, down to that.
+
+        A single column that is wider than the terminal wraps too.
+        """
+        widths, left = {place: self.least[place] for place in places}, max(0, width - self._width(places))
+        more = {place: max([0, *(cell_len(row[place]) - widths[place] for row in self.rows)]) for place in places}
+        for place in sorted(places, key=more.__getitem__):
+            widths[place] += min(left, more[place])
+            left -= min(left, more[place])
+        widths[places[-1]] -= max(0, min(self._width(places) - width, widths[places[-1]] - 1))
+        return widths
+
+    def _part(self, places: Sequence[int], width: int) -> Table:
+        drawing, widths = terminal_table(), self._widths(places, width)
+        for place in places:
+            justify: JustifyMethod = "left" if self.words[place] else "right"
+            drawing.add_column(self.columns[place], justify=justify, width=widths[place], overflow="fold")
+        for row in self.rows:
+            drawing.add_row(*(row[place] for place in places))
+        return drawing
 
 
 def print_summaries(
@@ -89,17 +154,13 @@ def print_summaries(
         click.echo(advised("No results yet. Start with: koderz quickstart"))
         return
     several = len({row.benchmark for row in rows}) > 1
-    table = terminal_table()
     configurations = [figures_of(row, place) for place, row in enumerate(rows)]
     missing = (CASES,) if any(it.missing for it in configurations) else ()
-    for name in ("benchmark", "started") if several else ():
-        table.add_column(name, no_wrap=True)
-    for name in ("configuration", "solved [95 %]", "n", *missing, "iterations", "tokens in / out", "time", "cost"):
-        table.add_column(name, justify="left" if name == "configuration" else "right", no_wrap=name != "configuration")
-    for it, row in zip(configurations, rows, strict=True):
-        table.add_row(
+    names = ("configuration", "solved [95 %]", "n", *missing, "iterations", "tokens in / out", "time", "cost")
+    lines = tuple(
+        (
             *(_benchmark(row.benchmark, benchmarks or {}) if several else ()),
-            plain(row.label),
+            row.label,
             solved_rate(it),
             f"{it.n}/{row.planned}",
             *((case_bounds(it) or NONE,) if missing else ()),
@@ -108,7 +169,10 @@ def print_summaries(
             duration(row.seconds),
             money_spent(row.cost_usd, row.cached),
         )
-    console().print(table)
+        for it, row in zip(configurations, rows, strict=True)
+    )
+    table = TextTable("", (*(("benchmark", "started") if several else ()), *names), lines)
+    console().print(drawn(table, known=False))
     if left_out:
         console().print(f"… and {numbered(left_out, 'more line')} (--limit 0 shows all)")
     for remark in (*_decisions(rows, benchmarks or {}), *remarks(rows), *untested(rows)):
@@ -131,16 +195,12 @@ def print_experiments(
     ``more``: whether there are experiments besides these, which the limit leaves out.
     """
     labelled = {row.id: labels[row.id] for row in rows if labels and row.id in labels}
-    table = terminal_table()
-    for name in ("experiment", "problem", "configuration", "outcome", "tests", "iterations", "time", "cost"):
-        table.add_column(name, no_wrap=name != "configuration")
-    if labelled:
-        table.add_column("labels", overflow="fold")
-    for row in rows:
-        table.add_row(
+    names = ("experiment", "problem", "configuration", "outcome", "tests", "iterations", "time", "cost")
+    lines = tuple(
+        (
             row.id,
-            plain(row.problem),
-            plain(row.label),
+            row.problem,
+            row.label,
             MARKS[row.shown],
             _tests(row),
             str(row.iterations),
@@ -148,7 +208,10 @@ def print_experiments(
             money_spent(row.cost_usd, row.cached),
             *((plain(", ".join(labelled.get(row.id, ())), MOST_OF_LABELS),) if labelled else ()),
         )
-    console().print(table)
+        for row in rows
+    )
+    table = TextTable("", (*names, *(("labels",) if labelled else ())), lines)
+    console().print(drawn(table, known=False, words=table.columns))
     if more:
         console().print("… and more lines (--limit 0 shows all)")
 

@@ -90,7 +90,7 @@ def _print(tables: Sequence[TextTable], notes: Sequence[str]) -> None:
     screen = console()
     for table in tables:
         screen.print(table.title, style="bold")
-        screen.print(drawn(table, known=False, numbers=False))
+        screen.print(drawn(table, known=False, words=table.columns))
         screen.print()
     for note in notes:
         screen.print(plain(note), style="dim")

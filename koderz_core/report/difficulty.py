@@ -14,6 +14,11 @@ from koderz_core.report.formats import TextTable, count, money, percent
 
 MEANING = "✓: solved, ✗: unsolved, 2/3: solved in two of three repeats, !: error or cancelled, ·: not finished"
 
+SAME_IDS = (
+    "These configurations ran on different datasets. Problems with the same id share one row, although they may be "
+    "different problems."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class ProblemRow:
@@ -91,6 +96,11 @@ def solvers_table(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) ->
         cells = [cell for problem in problems if (cell := problem.cells.get(configuration.key))]
         lines.append(SolverRow(configuration, sum(cell.flaky for cell in cells), alone.get(configuration.key, 0)))
     return text_table("Configurations", SOLVERS, lines)
+
+
+def shared_rows(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
+    """The warning about problems of several datasets, if there are any."""
+    return (SAME_IDS,) if len({row.dataset_sha256 for row in rows}) > 1 else ()
 
 
 def problem_rows(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) -> list[Numbers]:

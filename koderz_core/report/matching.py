@@ -30,14 +30,15 @@ def match_sentences(pair: Pair, label: str, other: str) -> str:
 
 
 def matches(pairs: Sequence[Pair], names: Mapping[Key, str]) -> Iterator[str]:
-    """Which configurations match the baseline, and which are no more expensive: at most one sentence each."""
+    """Which configurations match the baseline within each margin, and which are no more expensive."""
     if len(pairs) == 1:
         if only := match_sentences(pairs[0], names[pairs[0].key], names[pairs[0].baseline]):
             yield only
         return
-    if judged := [(names[pair.key], pair.match) for pair in pairs if pair.match]:
-        base = names[pairs[0].baseline]
-        yield f"Match with the baseline {base} {within(judged[0][1].margin)}: {_counted(judged)}."
+    judged = [(names[pair.key], pair.match) for pair in pairs if pair.match]
+    for margin in dict.fromkeys(match.margin for _, match in judged):  # a registered one may differ
+        base, of = names[pairs[0].baseline], [(name, match) for name, match in judged if match.margin == margin]
+        yield f"Match with the baseline {base} {within(margin)}: {_counted(of)}."
     if priced := [(names[pair.key], pair.cost_match) for pair in pairs if pair.cost_match]:
         most = f"at most {priced[0][1].margin:.3g} times that of the baseline"
         yield f"Cost per solved problem {most}: {_counted(priced)}."

@@ -245,7 +245,7 @@ PAIRS: Sequence[Column] = [
     share(
         "margin",
         "the largest amount by which the success rate of a matching configuration may be below the rate of the "
-        "baseline",
+        "baseline; in the registered primary comparison, the registered margin",
         _NO_COMMON,
         path="pair.match.margin",
     ),
@@ -253,7 +253,8 @@ PAIRS: Sequence[Column] = [
     share("match_high", "upper bound of Tango's score interval of `difference`", _NO_COMMON, path="pair.match.high"),
     number(
         "p_noninferior",
-        "one-sided p value of the score test, adjusted by Holm's method; null hypothesis: the success rate of the "
+        "one-sided p value of the score test, adjusted by Holm's method (in the registered primary comparison, on the "
+        "registered problems and repeats, and not adjusted); null hypothesis: the success rate of the "
         "configuration is at least `margin` below the rate of the baseline; missing results count against the "
         "configuration",
         _NO_COMMON,
@@ -262,14 +263,15 @@ PAIRS: Sequence[Column] = [
     number(
         "p_equivalent",
         "p value of the two one-sided score tests of the hypothesis that the success rates differ by `margin` or more "
-        "in either direction, adjusted by Holm's method",
+        "in either direction, adjusted as `p_noninferior`",
         _NO_COMMON,
         path="pair.match.p_equal",
     ),
     text(
         "match",
         "`matches` if `p_noninferior` is at most 0.025; `falls short` if a test shows at the same level that the "
-        "success rate of the configuration is more than `margin` below the rate of the baseline; otherwise `undecided`",
+        "success rate of the configuration is more than `margin` below the rate of the baseline, even if missing "
+        "results count in favour of the configuration; otherwise `undecided`",
         _NO_COMMON,
         path="pair.match.verdict",
         shown=Shown("match", 7),
@@ -310,7 +312,8 @@ PAIRS: Sequence[Column] = [
     text(
         "cost_match",
         "`matches` if `cost_match_high` is at most `cost_margin`, even if missing results count against the "
-        "configuration; `falls short` if `cost_match_low` is above `cost_margin`; otherwise `undecided`",
+        "configuration; `falls short` if `cost_match_low` is above `cost_margin`, even if missing results count in "
+        "favour of the configuration; otherwise `undecided`",
         _NO_RATIO,
         path="pair.cost_match.verdict",
     ),

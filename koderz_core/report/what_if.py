@@ -106,6 +106,12 @@ def remarks(found: Sequence[Simulated], tuned: Tuned | None = None) -> Iterator[
                 "needs. Either fewer attempts were planned, or some experiments failed, were cancelled or have not "
                 "ended."
             )
+    if stopping := [item.policy.name for item in found[1:] if item.untested & found[0].keys]:
+        yield (
+            f"No interval is shown for the difference between policy 1 and these policies: {listed(stopping)}. Their "
+            "attempts decide when a sequential benchmark stops, so an interval for a fixed number of problems is not "
+            "valid."
+        )
     if any(item.usd is None for item in found):
         yield "The costs of a policy are unknown if the price of any of its attempts is unknown."
     if tuned:

@@ -15,6 +15,7 @@ from koderz_core.analysis.incidence import Axis
 from koderz_core.analysis.money import FrontierCost, frontier_cost
 from koderz_core.analysis.noninferiority import COST_MARGIN, MARGIN
 from koderz_core.analysis.pairs import DiscordantProblem, Key, Pair, leading_pair
+from koderz_core.analysis.registration import with_primary
 from koderz_core.analysis.sampling import Sampling, sampling
 from koderz_core.analysis.slices import SLICES_BY, SliceBy, Slices, slices
 from koderz_core.analysis.supervision import Supervision, supervision
@@ -122,7 +123,10 @@ class Comparisons:
         trials, untested = self._trials(rows, apart=apart), untested_pairs(self.results, rows)
         numbers = compare(rows, trials, base, AXES if axes is None else axes, margins, untested)
         found = registered_among(self.results, self.costs, (row.benchmark for row in rows))
-        comparison = with_sentences(replace(numbers, registered=found), rows)
+        limited = {row.benchmark: row.only for row in rows if row.only is not None}
+        whole = [each for each in found if {*each.plan.problems} <= {*limited.get(each.benchmark, each.plan.problems)}]
+        pairs = with_primary(numbers.pairs, whole)  # a comparison without some registered problems is another one
+        comparison = with_sentences(replace(numbers, pairs=pairs, registered=found), rows)
         checked = TrustChecks(self.results, self.datasets).check(rows, read=False) if trust else None
         return replace(
             comparison,

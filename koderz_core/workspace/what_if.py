@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from koderz_core.analysis.draws import About, recorded_attempts, sources_of
 from koderz_core.analysis.policies import EXAMPLES, gates_of, policies
@@ -15,8 +15,9 @@ from koderz_core.plan.strategy_files import facts_for_results
 from koderz_core.records.attempts import Mixture, Policy, RecordedAttempt, Source
 from koderz_core.records.plans import natural
 from koderz_core.records.progress import SummaryRow
-from koderz_core.workspace.comparisons import Comparisons
+from koderz_core.workspace.comparisons import Comparisons, Key
 from koderz_core.workspace.names import letter
+from koderz_core.workspace.registrations import untested_pairs
 
 __all__ = ["EXAMPLES", "FOLDS", "Replayed", "Simulated", "Sources", "Tuned", "WhatIfs", "difference"]
 
@@ -26,7 +27,7 @@ class Sources:
     """The recorded attempts of configurations. ``problems``: all that were given to one of them, in natural order.
 
     ``sources``: by name. ``aliases``: the letters of configurations, and the ids of those in only one of the
-    benchmarks, each with the name of its source.
+    benchmarks, each with the name of its source. ``untested``: as of ``untested_pairs``.
     """
 
     rows: tuple[SummaryRow, ...]
@@ -34,6 +35,7 @@ class Sources:
     sources: Mapping[str, Source]
     aliases: Mapping[str, str]
     problems: tuple[str, ...]
+    untested: tuple[tuple[Key, Key], ...]
 
     @property
     def gates(self) -> tuple[str, ...]:
@@ -72,7 +74,8 @@ class WhatIfs:
         keys = letters | {name: key for name, key in ids.items() if several[name] == 1}
         aliases = {name: named[key] for name, key in keys.items() if key in named}
         problems = {problem for source in found.values() for problem in source.problems}
-        return Sources(tuple(rows), attempts, found, aliases, tuple(sorted(problems, key=natural)))
+        untested = untested_pairs(self.comparisons.results, rows)
+        return Sources(tuple(rows), attempts, found, aliases, tuple(sorted(problems, key=natural)), untested)
 
     def policies(self, text: str, of: Sources) -> list[Policy | Mixture]:
         """Return the policies that a text names. Raises UsageError, UnknownNameError."""
@@ -80,7 +83,9 @@ class WhatIfs:
 
     def simulate(self, policy: Policy | Mixture, of: Sources, wrong_usd: float = 0.0) -> Simulated:
         """Return what a policy would have done. Raises UsageError if the recorded attempts do not determine it."""
-        return simulate(policy, of.sources, of.problems, wrong_usd)
+        found = simulate(policy, of.sources, of.problems, wrong_usd)
+        both = [pair for a, b in of.untested for pair in ((a, b), (b, a))]
+        return replace(found, untested=frozenset(other for key, other in both if key in found.keys))
 
     def tune(self, found: Sequence[Simulated], folds: int = FOLDS) -> Tuned:
         """Return the best of several simulated policies, judged on folds that did not choose it. Raises UsageError."""

@@ -101,6 +101,19 @@ def test_the_cheaper_of_two_is_repeated_before_further_problems() -> None:
     assert both.error < known(0.05, 0.2, 0.2).error(int(10.0 / 0.101), (1, 1))
 
 
+def test_more_dollars_never_buy_fewer_problems_if_the_variance_between_problems_is_estimated_as_0() -> None:
+    designs = [best_design(known(-0.01, 0.2, 0.2), (0.0025, 0.013), budget, None) for budget in (0.94, 1.88, 3.76)]
+    problems = [design.problems for design in designs if design]
+    assert problems == sorted(problems)
+    assert problems[-1] > 3 * problems[0]
+
+
+def test_an_estimate_above_the_largest_variance_of_a_draw_is_inside_its_interval() -> None:
+    found = components([{str(at): (1, 2) for at in range(15)}])
+    assert found is not None
+    assert found.prediction == Interval(0.5, pytest.approx(0.39, abs=0.02), 0.5)
+
+
 def test_designs_start_with_the_benchmark_as_it_was_run_and_need_prices() -> None:
     marks = ["10", "11", "00", "01"]
     found = uncertainty({A: made("a", marks), B: made("b", marks[::-1])}, A, 4)

@@ -175,6 +175,15 @@ def test_a_match_counts_missing_results_against_the_one_that_is_to_match():
     assert match([], baseline) is None
 
 
+def test_it_falls_short_only_if_missing_results_in_its_favour_could_not_change_that():
+    baseline = made("baseline", 60 * "1")
+    few, many = (match(made("it", 10 * "1" + 10 * "0" + rest), baseline) for rest in (2 * "e", 40 * "e"))
+    assert few is not None
+    assert (few.verdict, few.p_short <= LEVEL) == ("falls short", True)
+    assert many is not None
+    assert (many.verdict, many.p_short > LEVEL) == ("undecided", True)
+
+
 def test_equivalence_counts_missing_results_against_both_directions():
     baseline = made("baseline", 150 * "1" + 50 * "0")
     same, unknown = (match(made("it", 150 * "1" + 20 * "0" + 30 * rest), baseline) for rest in "0e")
@@ -201,6 +210,7 @@ def priced(name: str, marks: str, usd: float) -> list[Trial]:
         (50 * "10", 1.0, "falls short"),  # each solved problem costs twice as much
         (85 * "1" + 15 * "0", 1.0, "undecided"),
         (99 * "1" + "e", 0.1, "undecided"),  # what the missing experiment would have cost is unknown
+        (99 * "1" + "e", 2.0, "undecided"),
     ],
 )
 def test_a_match_in_cost_is_decided_by_the_bounds_of_the_cost_per_solved_problem(marks, usd, verdict):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import koderz_core
-from koderz_core.cli import COMMANDS
+from koderz_core.cli import COMMANDS, tables
 
 SMALL = ("benchmark", "--problems", "0:3", "--strategy", "direct,supervised", "--max-iterations", "3")
 WEAK = (*SMALL, "--coder", "scripted/weak")
@@ -69,6 +69,21 @@ def test_a_list_of_experiments_says_that_its_limit_leaves_some_out(koderz: Any) 
     assert ["… and more lines (--limit 0 shows all)" in said for said in lists] == [True, False, False]
     said = koderz("results", "--experiments", "--limit", "2", "--json")
     assert (len(said.json), said.err) == (2, "… and more lines (--limit 0 shows all)\n")
+
+
+def test_results_in_a_narrow_terminal_name_each_configuration_and_cut_no_number(
+    koderz: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("first", "second"):
+        koderz("benchmark", "--problems", "0:1", "--coder", "scripted/weak", "--name", name, "--quiet")
+    monkeypatch.setattr(tables, "PIPED_WIDTH", 60)
+    shown = koderz("results").out
+    assert "…" not in shown
+    assert [shown.count(f"{name}  ") for name in ("first", "second")] == [2, 2]
+    assert [shown.count(cell) for cell in ("direct SCRIPTED", "0 % [0, 79]", "$0.00")] == [2, 2, 2]
+    listed = koderz("results", "--experiments").out
+    assert "…" not in listed
+    assert [listed.count(cell) for cell in ("HumanEval/0", "direct", "✗ unsolved", "$0.00")] == [2] * 4
 
 
 def test_results_of_nothing_say_how_to_begin(koderz: Any) -> None:

@@ -8,8 +8,11 @@ from io import StringIO
 from typing import Any
 
 import pytest
+from rich.console import Console
 
+from koderz_core.cli.tables import drawn
 from koderz_core.report.benchmark_report import escaped
+from koderz_core.report.formats import TextTable
 
 RUN = ("benchmark", "--problems", "0:3", "--strategy", "direct,supervised", "--max-iterations", "2", "--name", "mine")
 WEAK = (*RUN, "--coder", "scripted/weak")
@@ -119,3 +122,44 @@ def test_the_names_of_all_settings_that_differ_stand_in_full(compared: Any) -> N
     lines = [line.split("  ")[0] for line in shown.splitlines()]
     assert {"checkpoint interval", "checkpoint when", "history tokens", "review tokens"} <= set(lines)
     assert "…" not in shown
+
+
+@pytest.mark.parametrize("width", [40, 60])
+def test_a_narrow_terminal_cuts_no_number_and_every_part_of_a_table_names_its_rows(width: int) -> None:
+    columns = ("", "configuration", "attempt", "mean $", "solved [95 %]", "P(frontier)", "n")
+    rows = [
+        (letter, "repair qwen2.5-coder", "1", f"$0.002{letter}5", "62 % [49, 73]*", ">0.99", "60/60") for letter in "AB"
+    ]
+    screen = Console(width=width)
+    with screen.capture() as shown:
+        screen.print(drawn(TextTable("", columns, tuple(rows)), known=False))
+    lines = shown.get().splitlines()
+    assert all(cell in shown.get() for row in rows for cell in (*row[2:], *columns[2:]))
+    assert all(len(line.rstrip()) <= width for line in lines)
+    told = [line[0] for line in lines if any(cell in line for row in rows for cell in row[3:])]
+    assert set(told) == {"A", "B"}
+
+
+def test_every_part_of_a_table_repeats_the_columns_that_distinguish_its_rows() -> None:
+    columns = ("benchmark", "configuration", "solved [95 %]", "tokens in / out", "cost")
+    rows = tuple(("study", label, "62 % [49, 73]", "3 833 / 8 186", "$0.0024") for label in ("direct", "repair"))
+    screen = Console(width=44)
+    with screen.capture() as shown:
+        screen.print(drawn(TextTable("", columns, rows), known=False))
+    assert [shown.get().count(text) for text in ("direct", "repair", "$0.0024")] == [3, 3, 2]
+
+
+def test_a_table_of_words_wraps_its_longest_texts_and_cuts_no_column() -> None:
+    table = TextTable(
+        "",
+        ("", "policy", "percentage points above policy 1", "problems"),
+        (("1", "retry a k=2", "+8 [-20, +34]", "60"),),
+    )
+    screen = Console(width=54)
+    with screen.capture() as shown:
+        screen.print(drawn(table, known=False, words=table.columns))
+    words = " ".join([*table.columns, "1 retry a +8 [-20, +34] 60 k=2"])
+    assert shown.get().split() == words.split()
+    with screen.capture() as shown:
+        screen.print(drawn(TextTable("", ("", "experiments"), (("A", "exp_1, " * 20),)), known=False))
+    assert shown.get().count("exp_1,") == 20

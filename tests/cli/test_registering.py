@@ -160,6 +160,28 @@ def test_the_p_value_of_a_registered_result_belongs_to_its_verdict(koderz: Any) 
     assert found["p"] <= 0.025
 
 
+def test_the_pair_of_the_primary_comparison_has_the_registered_match(koderz: Any) -> None:
+    more = ("--configuration", "direct coder=scripted/weak", "--problems", "0:30", "--margin", "40", "--name", "mine")
+    registered(koderz, *more, "--primary", "A,B")
+    (registration,) = koderz("compare", "mine", "--format", "json").json["registrations"]
+    baseline = f"{registration['benchmark']}/{registration['primary'][1]}"
+    compared = ("compare", "mine", "--baseline", baseline)
+    said = koderz(*compared, "--margin", "5", "--format", "json").json
+    (found,), (pair, other) = said["registrations"], sorted(said["pairs"], key=lambda row: -row["margin"])
+    assert (pair["registered"], pair["margin"], other["margin"]) == ("primary", 0.4, 0.05)
+    assert [pair[name] for name in ("match", "match_low", "match_high")] == [
+        found[name] for name in ("verdict", "low", "high")
+    ]
+    text = " ".join(koderz(*compared).out.split())
+    assert "within 40 percentage points" in text.partition("Match with the baseline")[2][:200]
+    koderz(*SMALL, "--problems", "0:9", "--name", "other")
+    fewer = ("mine", "other", "--baseline", baseline, "--same-problems", "--format", "json")
+    assert {row["margin"] for row in koderz("compare", *fewer).json["pairs"]} == {0.1}  # not on the registered problems
+    koderz(*SMALL, "--problems", "0:31", "--name", "larger")
+    every = koderz("compare", "mine", "larger", *fewer[2:]).json["pairs"]
+    assert {row["margin"] for row in every if row["registered"] == "primary"} == {0.4}
+
+
 def test_p_values_of_an_extended_or_unfinished_benchmark_are_warned_of(koderz: Any, journals: Path) -> None:
     koderz(*SMALL, "--problems", "0:2", "--name", "mine")
     assert "9.6 %" not in koderz("compare", "mine").out

@@ -95,6 +95,20 @@ def test_no_table_tests_the_pair_on_which_the_stopping_rule_depends(koderz: Any)
     assert (equal["supported"], {row["difference_low"] for row in equal["areas"]}) == ([], {None})
     (why,) = [remark for remark in sliced["remarks"] if "primary comparison of a sequential benchmark" in remark]
     assert equal["remarks"][0] == why
+    policies = (
+        "--policy",
+        "recorded A",
+        "--policy",
+        "recorded B",
+        "--policy",
+        "retry strong",
+        "--policy",
+        "retry never",
+    )
+    rows = koderz("what-if", *policies, "--json").json["policies"]
+    assert [row["difference"] is not None for row in rows] == [False, True, True, True]
+    assert [row["difference_low"] is not None for row in rows] == [False, False, False, True]
+    assert "No interval is shown for the difference between policy 1 and" in koderz("what-if", *policies).out
 
 
 def test_results_and_the_live_page_call_no_experiment_missing_that_the_decision_left_out(
