@@ -18,10 +18,19 @@ from koderz_core.plan.clone import Clone
 from koderz_core.plan.command_line import same_configurations
 from koderz_core.plan.order import Order, Wanted
 from koderz_core.plan.presets import Preset
-from koderz_core.plan.registration import RegistrationOrder
+from koderz_core.plan.registration import RegistrationOrder, pair_typed
 from koderz_core.records import Budget
 
-__all__ = ["Draft", "Drafts", "RegistrationOrder", "Row", "Typed", "draft_of_clone", "draft_of_preset"]
+__all__ = [
+    "Draft",
+    "Drafts",
+    "RegistrationOrder",
+    "Row",
+    "Typed",
+    "draft_of_clone",
+    "draft_of_preset",
+    "pair_typed",
+]
 
 MOST_DRAFTS = 100  # the oldest ones are deleted
 MOST_SEED = 2**53 - 1  # that a browser can show

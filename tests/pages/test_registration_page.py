@@ -37,6 +37,20 @@ def test_a_primary_comparison_that_is_not_in_the_plan_is_refused_with_the_choice
     assert "A = direct SCRIPTED weak" in said(app)
 
 
+def test_a_primary_comparison_names_labels_that_contain_commas(visit: Visit) -> None:
+    pair = [
+        Wanted("supervised", {"coder": "scripted/weak"}, {"max_iterations": number, "checkpoint_interval": number})
+        for number in (2, 3)
+    ]
+    with open_workspace() as workspace:
+        plan = workspace.plans.plan(Order(pair, "0:1", registration=RegistrationOrder(("A", "B"))))
+        workspace.runs.run(plan)
+    app = visit("launch", clone=plan.id)
+    typed = "supervised SCRIPTED weak (checkpoint_interval=3, max_iterations=3),A"
+    app.text_input(key="primary 1").set_value(typed).run()
+    assert f"--primary '{typed}'" in app.code[-1].value
+
+
 def test_statistics_shows_the_registration_and_the_summary_its_result(visit: Visit) -> None:
     pair = [Wanted("retry", {"coder": "scripted/weak"}), Wanted("direct", {"coder": "scripted/weak"})]
     order = Order(pair, "0:2", registration=RegistrationOrder(exclusions="none **foreseen**"))
