@@ -103,7 +103,7 @@ def draft_of_clone(clone: Clone) -> Draft:
     rows = tuple(map(Row, order.configurations))
     draft = Draft(rows, order.problems, clone.dataset, clone=clone.plan.id, budget=order.budget, baselines=False)
     draft = replace(draft, seed=order.seed, repeats=order.repeats, name=order.name)
-    return replace(draft, registration=order.registration)
+    return replace(draft, registration=order.registration, allow_search=order.allow_search)
 
 
 def _changed(draft: Draft, base: Draft) -> Iterator[str]:
@@ -115,8 +115,8 @@ def _changed(draft: Draft, base: Draft) -> Iterator[str]:
         yield "configurations"
     if (draft.problems, draft.typed) != (base.problems, base.typed):
         yield "problems"
-    names = ("dataset", "repeats", "seed", "name", "budget", "concurrency", "baselines", "registration")
-    yield from (name for name in names if getattr(draft, name) != getattr(base, name))
+    names = ("dataset", "repeats", "seed", "name", "budget", "concurrency", "baselines", "registration", "allow_search")
+    yield from (name.replace("_", " ") for name in names if getattr(draft, name) != getattr(base, name))
 
 
 def _fits_form(draft: Draft) -> bool:
