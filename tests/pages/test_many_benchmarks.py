@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
@@ -32,6 +33,15 @@ def test_the_sum_of_costs_says_how_many_benchmarks_of_unknown_cost_it_omits(visi
     journal.write_text(journal.read_text().replace('"usd":0.0', '"usd":null', 1))
     (label,) = (metric.label for metric in visit("overview").metric if metric.label.startswith("spent"))
     assert label == "spent (without 1 benchmark of unknown cost)"
+
+
+def test_home_shows_a_benchmark_whose_journal_states_an_impossible_time(visit, recorded):
+    (journal,) = load_settings().journals_dir.glob("*.jsonl")
+    opened, *others = journal.read_text().splitlines()
+    journal.write_text("\n".join([json.dumps({**json.loads(opened), "at": 1e15}), *others, ""]))
+    app = visit("overview")
+    assert list(app.dataframe[-1].value["benchmark"]) == [recorded.id]
+    assert not app.error
 
 
 def test_the_longest_state_of_a_benchmark_fits_into_its_column(recorded):
