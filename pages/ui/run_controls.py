@@ -18,7 +18,7 @@ from koderz_core.report.formats import money, numbered
 from koderz_core.report.status import Stage, changed, trouble_notices
 from pages.ui.address import BENCHMARKS, link
 from pages.ui.edge import attempt, forget_failure, redrawn, show_failure
-from pages.ui.text import called
+from pages.ui.text import EXACT, called
 
 Rows = Sequence[BenchmarkRow]
 POLL_SECONDS = 2.0
@@ -219,7 +219,7 @@ def show_limits(workspace: Workspace, row: BenchmarkRow) -> None:
         st.popover("Budget and concurrency", icon="🎚️"),
         st.form(f"limits of {row.id}", border=False, clear_on_submit=True),
     ):
-        st.number_input("Budget of the benchmark ($)", 0.0, value=None, key=usd, placeholder=now)
+        st.number_input("Budget of the benchmark ($)", 0.0, value=None, format=EXACT, key=usd, placeholder=now)
         at_once = "" if row.concurrency is None else str(row.concurrency)
         st.number_input("Concurrent experiments", 1, 256, value=None, key=concurrency, placeholder=at_once)
         st.caption(ABOUT_LIMITS)
