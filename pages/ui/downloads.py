@@ -26,6 +26,7 @@ from koderz_core.report.dictionary import table_named
 from koderz_core.report.export_request import ExportOrder
 from koderz_core.report.formats import numbered, plain
 from pages.ui.pickers import only_shared_problems
+from pages.ui.slow_results import state_of
 from pages.ui.tables import FEW_LINES, tall
 from pages.ui.text import worded
 
@@ -71,7 +72,8 @@ def offer_reports(rows: Sequence[SummaryRow]) -> None:
 def show_preview(workspace: Workspace, order: ExportOrder) -> None:
     """The first lines of the file."""
     annotations = workspace.results.annotations() if order.table == "labels" else ()
-    excerpt = _excerpt(Preview(workspace, order, f"{workspace.results.state()} {hash(annotations)}"))
+    state = state_of(workspace, {row.dataset for row in workspace.results.benchmarks()})
+    excerpt = _excerpt(Preview(workspace, order, f"{state} {hash(annotations)}"))
     lines, columns = numbered(excerpt.lines, "line"), numbered(len(excerpt.frame.columns), "column")
     excerpted = f"The preview shows the first {SHOWN} of {lines}; the file contains all lines."
     st.caption(f"{lines}, {columns}. {excerpted if excerpt.lines > SHOWN else ''}".strip())

@@ -15,8 +15,11 @@ from starlette.testclient import TestClient
 
 from koderz_core import Order, Wanted, the_workspace
 from koderz_core.records import Plan
+from koderz_core.records.rows import Excerpt
 from koderz_core.report.export_request import ExportOrder
 from koderz_core.workspace import leave
+from koderz_core.workspace.datasets import Datasets
+from koderz_core.workspace.exports import Exports
 from pages.ui.downloads import PATH, VALID_HOURS, link, send
 
 
@@ -91,6 +94,22 @@ def test_chosen_columns_are_shown_and_in_the_link(visit: Any, recorded: Plan) ->
     app.multiselect(key="columns of calls").set_value(["model", "problem"]).run()
     assert app.dataframe[0].value.columns.tolist() == ["model", "problem"]
     assert parse_qs(urlsplit(links(app)[0]).query)["columns"] == ["model", "problem"]
+
+
+def test_a_preview_is_computed_again_after_the_download_of_a_dataset(
+    visit: Any, recorded: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    previewed, whole = list[ExportOrder](), Exports.preview
+
+    def counted(self: Exports, order: ExportOrder, limit: int) -> Excerpt:
+        previewed.append(order)
+        return whole(self, order, limit)
+
+    monkeypatch.setattr(Exports, "preview", counted)
+    for cure in ("koderz datasets fetch humaneval", "", ""):
+        monkeypatch.setattr(Datasets, "how_to_get", lambda *_, cure=cure: cure)
+        assert not visit("export", table="trust").error
+    assert len(previewed) == 2
 
 
 def test_the_meaning_of_columns_is_shown_without_backticks(visit: Any, recorded: Plan) -> None:
