@@ -41,6 +41,7 @@ def show_plan(page: Page, plan: Plan) -> None:
         workspace.comparisons.can_show(plan),
         *workspace.runs.remarks(plan),
         *announced(plan, begun=any(row.id == plan.id for row in page.benchmarks)),
+        workspace.runs.deviation(plan),
         dataset,
     )
     show_remarks(remarks)

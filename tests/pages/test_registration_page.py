@@ -47,7 +47,7 @@ def registered() -> Plan:
         for number in (2, 3)
     ]
     with open_workspace() as workspace:
-        plan = workspace.plans.plan(Order(pair, "0:1", registration=RegistrationOrder(("A", "B"))))
+        plan = workspace.plans.plan(Order(pair, "0:1", name="study", registration=RegistrationOrder(("A", "B"))))
         workspace.runs.run(plan)
     return plan
 
@@ -65,6 +65,15 @@ def test_after_the_first_call_no_hash_is_offered_for_publication(visit: Visit, r
     assert "before the first call" not in said(app)
     app.text_input(key="name 1").set_value("another").run()
     assert "Publish this SHA-256 of the registration before the first call" in said(app)
+
+
+def test_a_deviation_is_announced_before_the_start(visit: Visit, registered: Plan) -> None:
+    app = visit("launch", clone=registered.id)
+    assert "deviates" not in said(app)
+    app.number_input(key="repeats 1").set_value(2)
+    app.number_input(key="budget 1").set_value(5.0).run()
+    changed = "repeats changed from 1 to 2; budget changed from no limit to $5.00."
+    assert f"reports will show this deviation: {changed}" in said(app)
 
 
 def test_statistics_shows_the_registration_and_the_summary_its_result(visit: Visit) -> None:
