@@ -111,13 +111,21 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
         halted, stopping = row.state == "paused", row.state == "stopping"
         waits = f"Experiments wait before their next call or test.{elsewhere}"
         with st.container(horizontal=True, width="content"):
-            pause, stop = (lambda: workspace.runs.pause(row.id, part)), (lambda: workspace.runs.stop(row.id, part))
+            pause, resume, stop = (
+                partial(_control, act, row.id, key)
+                for act in (workspace.runs.pause, workspace.runs.unpause, workspace.runs.stop)
+            )
             _button("Pause", row, LIVE, pause, waits, disabled=halted or stopping or ended)
-            _button("Resume", row, LIVE, lambda: workspace.runs.unpause(row.id, part), elsewhere, disabled=not paused)
+            _button("Resume", row, LIVE, resume, elsewhere, disabled=not paused)
             _button("Stop", row, LIVE, stop, STOPS + elsewhere, disabled=stopping or ended)
             show_limits(workspace, row)
     if ended:
         st.caption("The chosen part has ended. To pause or stop other experiments, choose another part.")
+
+
+def _control(act: Callable[[str, str | None], object], benchmark: str, key: str) -> None:
+    """Act on the part that is chosen now: the choice may arrive with the click."""
+    act(benchmark, st.session_state.get(key) or None)
 
 
 def _elsewhere(row: BenchmarkRow) -> str:

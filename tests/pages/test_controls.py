@@ -82,6 +82,18 @@ def test_one_experiment_is_paused_while_the_others_go_on(visit: Visit) -> None:
     assert app.button(key=f"stop live {plan.id}").disabled
 
 
+def test_a_button_acts_on_the_part_that_arrives_with_its_click(visit: Visit) -> None:
+    plan = planned()
+    the_workspace().runs.start(plan)
+    assert eventually(lambda: the_workspace().results.benchmark(plan.id).running == 2)
+    chosen, other = (experiment.id for experiment in plan.experiments())
+    app = visit("live", benchmark=plan.id)
+    app.selectbox(key=f"part of {plan.id}").set_value(chosen)
+    press(app, "pause", plan)
+    states = {row.id: row.state for row in the_workspace().results.progress(plan.id).experiments}
+    assert states == {chosen: "paused", other: "running"}
+
+
 def test_home_counts_the_experiments_that_run_not_their_benchmarks(visit: Visit) -> None:
     plan = planned()
     the_workspace().runs.start(plan)
