@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from functools import partial
@@ -210,16 +210,10 @@ def cached(
 ) -> Answer:
     """The result of a service for these rows, cached until the journals grow or a missing dataset is downloaded."""
     # The rows are part of the key because they also hold what runs now, which no journal records.
-    state = state_of(workspace, {row.dataset for row in rows})
+    state = f"{workspace.results.state()} {workspace.datasets.missing(row.dataset for row in rows)}"
     key = f"{state} {service.__qualname__} {rows!r} {arguments!r} {options!r}"
     answer: Answer = _cached(key, partial(service, rows, *arguments, **options))
     return answer
-
-
-def state_of(workspace: Workspace, datasets: Collection[str]) -> str:
-    """A text that changes when the journals grow or when a missing one of these datasets is downloaded."""
-    missing = sorted(filter(None, map(workspace.datasets.how_to_get, datasets)))
-    return f"{workspace.results.state()} {missing}"
 
 
 # Cached as resources: cached data would be pickled and copied at each rerun, and these records are frozen.

@@ -119,6 +119,18 @@ def test_the_meaning_of_columns_is_shown_without_backticks(visit: Any, recorded:
     assert not columns["meaning"].str.contains("`").any()
 
 
+def test_compare_names_the_command_for_a_report_with_the_chosen_baseline(
+    visit: Any, recorded: Plan, koderz: Any
+) -> None:
+    names = [f"{recorded.id}/{configuration.id}" for configuration in recorded.configurations]
+    app = visit("compare", benchmarks=recorded.id, baseline=names[1])
+    (command,) = [code.value for code in app.code if code.value.startswith("koderz compare")]
+    assert f"--baseline {names[1]} " in command
+    report = koderz(*command.split()[1:])
+    assert report.code == 0
+    assert "Comparison with B on the same problems" in report.out
+
+
 def test_compare_offers_reports_and_a_citation_of_what_is_chosen_there(visit: Any, recorded: Plan) -> None:
     one = recorded.configurations[1].id
     app = visit("compare", benchmarks=recorded.id, configurations=f"{recorded.id}/{one}")
