@@ -31,6 +31,10 @@ ABOUT_PATHS = (
     "A path on the machine that runs koderz. koderz can write the fixed program to your file only if you give the path "
     "of the file."
 )
+USED_UP = (
+    "The budget of the task is used up, and the task has no result. Finished calls are kept. To continue, start the "
+    "same task with a larger budget."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,11 +175,14 @@ def _show_running(bench: Workbench, details: ExperimentDetails) -> None:
 
 
 def _show_without_result(bench: Workbench, details: ExperimentDetails) -> None:
-    """A task that was stopped or ended with an error can continue."""
+    """A task that was stopped or ended with an error can continue; with a larger budget, only the form starts it."""
     row = details.experiment
-    if row.error:
+    if row.reason == "budget":
+        st.warning(USED_UP, icon="⏹️")
+        return
+    if fault := row.error or bench.inside.runs.trouble(row.benchmark):
         st.error("The task ended with an error that the model did not cause.", icon="⚠️")
-        show_text(row.error, "task-error")
+        show_text(fault, "task-error")
     else:
         st.warning("The task was stopped before it had a result.", icon="⏹️")
     if st.button("Continue", "continue task", icon="▶️", help="Finished calls are not sent again."):
