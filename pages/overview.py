@@ -140,7 +140,7 @@ def _errors(workspace: Workspace, row: BenchmarkRow) -> None:
     """The causes of missing results, and the button that runs those experiments again."""
     st.warning(f"{state(row).capitalize()}.", icon="⚠️")
     show_causes(workspace.results.experiments(row.id, outcome="error", limit=MOST_ERRORS))
-    show_failure(PLACE)
+    show_failure(f"{PLACE} {row.id}")
     offer_retry(workspace, row, PLACE)
 
 

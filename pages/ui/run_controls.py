@@ -69,7 +69,7 @@ def show_badges(workspace: Workspace, rows: Rows) -> None:
             link("live", label, icon, **{BENCHMARKS: row.id})
             stop = partial(workspace.runs.stop, row.id)
             _button("Stop", row, HEAD, stop, STOPS, disabled=row.state == "stopping")
-    show_failure(HEAD)
+        show_failure(f"{HEAD} {row.id}")
 
 
 def _part(progress: BenchmarkProgress, parts: Mapping[str, str], key: str) -> str | None:
@@ -88,7 +88,7 @@ def _part(progress: BenchmarkProgress, parts: Mapping[str, str], key: str) -> st
 def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
     """Pause, resume and stop a running benchmark or a part of it; resume one that no process runs."""
     row = progress.benchmark
-    show_failure(LIVE)
+    show_failure(f"{LIVE} {row.id}")
     with st.container(horizontal=True, key="ways on"):
         if is_resumable(row):
             _button(
@@ -195,16 +195,18 @@ def _has_ended(progress: BenchmarkProgress, part: str) -> bool:
 def _button(
     label: str, row: BenchmarkRow, place: str, act: Callable[[], object], tip: str, *, disabled: bool = False
 ) -> None:
-    """``place`` distinguishes two buttons of one benchmark."""
-    key, about = f"{label.lower()} {place} {row.id}", tip.strip() or None
-    st.button(label, key, about, icon=ICONS[label], on_click=attempt, args=[place, act], disabled=disabled)
+    """``place`` distinguishes two buttons of one benchmark; its error belongs to the place and the benchmark."""
+    here, about = f"{place} {row.id}", tip.strip() or None
+    key = f"{label.lower()} {here}"
+    st.button(label, key, about, icon=ICONS[label], on_click=attempt, args=[here, act], disabled=disabled)
 
 
 def redraw_on_change(before: Mapping[str, str | None], rows: Rows) -> None:
     """Redraw the page if the state of a benchmark differs from ``before``; earlier failures are then outdated."""
     if states(rows) != before:
-        for place in (HEAD, LIVE):
-            forget_failure(place)
+        for row in rows:
+            forget_failure(f"{HEAD} {row.id}")
+            forget_failure(f"{LIVE} {row.id}")
         st.rerun()
 
 
@@ -241,4 +243,5 @@ def show_changes(progress: BenchmarkProgress) -> None:
 
 
 def _change(workspace: Workspace, benchmark: str, usd: str, concurrency: str) -> None:
-    attempt(LIVE, lambda: workspace.runs.change(benchmark, st.session_state[usd], st.session_state[concurrency]))
+    now = st.session_state[usd], st.session_state[concurrency]
+    attempt(f"{LIVE} {benchmark}", lambda: workspace.runs.change(benchmark, *now))
