@@ -29,7 +29,7 @@ from koderz_core.plan.strategy_files import require_strategies
 from koderz_core.records import Cost, Plan, Usage
 from koderz_core.records.plans import default_concurrency
 from koderz_core.records.progress import Forecast, SummaryRow
-from koderz_core.report.registration import changes, deviation_announced
+from koderz_core.report.registration import deviation_announced
 from koderz_core.runner.background import Running
 from koderz_core.runner.control import MOST_AT_ONCE
 from koderz_core.runner.dependencies import Dependencies, Recollection
@@ -202,10 +202,7 @@ class Runs:
         ``plan``: with the budget of ``under_last_budget``.
         """
         recorded = self.results.recorded_plans([plan.id])
-        if not recorded:
-            return ""
-        before, after = recorded[-1].plan, extended(plan, recorded[-1].plan)
-        return deviation_announced(before, after) if any(changes(before, after)) else ""
+        return deviation_announced(recorded[-1].plan, extended(plan, recorded[-1].plan)) if recorded else ""
 
     def remarks(self, plan: Plan) -> Iterator[str]:
         """Yield remarks on a plan before it runs: selected models and omitted tests. Raises as ``Grading.remarks``."""

@@ -37,11 +37,12 @@ def show_ineffective(sentences: Sequence[str]) -> None:
 def show_plan(page: Page, plan: Plan) -> None:
     """The smallest difference it can show, remarks, dataset and isolation. Raises SandboxError, StoreError."""
     workspace, dataset = page.workspace, f"Dataset: {plan.dataset.said}."
+    begun = any(row.id == plan.id for row in page.benchmarks)
     remarks = (
         workspace.comparisons.can_show(plan),
         *workspace.runs.remarks(plan),
-        *announced(plan, begun=any(row.id == plan.id for row in page.benchmarks)),
-        workspace.runs.deviation(plan),
+        *announced(plan, begun=begun),
+        workspace.runs.deviation(plan) if begun else "",
         dataset,
     )
     show_remarks(remarks)
