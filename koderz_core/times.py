@@ -47,8 +47,14 @@ def local_second(at: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(at))
 
 
-def _text(at: float, form: str) -> str:
+def utc_if_possible(at: float) -> datetime | None:
+    """The time in UTC; None for an impossible one."""
     try:
-        return f"{utc(at):{form}}"
+        return utc(at)
     except (ValueError, OverflowError, OSError):
-        return "?"
+        return None
+
+
+def _text(at: float, form: str) -> str:
+    found = utc_if_possible(at)
+    return f"{found:{form}}" if found else "?"

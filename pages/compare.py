@@ -36,7 +36,7 @@ def main() -> None:
     compared = open_comparison(page)
     if compared:
         _draw(page, compared)
-        offer_reports(compared.chosen)
+        offer_reports(compared.chosen, compared.comparison.baseline)
     clone_links(page.chosen)
 
 

@@ -84,7 +84,7 @@ def _summarise(page: Page, opened: OpenDraft, preset: Preset | None, surveyed: S
         plan, forecast, sentences = _planned(page, draft)
         command = command_of(draft.order, draft.dataset, draft.concurrency, baselines=draft.baselines, preset=preset)
         with facts:
-            show_plan(workspace, plan)
+            show_plan(page, plan)
     except KoderzError as error:
         bar.text(NOT_YET)
         before.text(f"✏️ {error}")

@@ -18,7 +18,7 @@ from pages.ui.address import BENCHMARKS, link
 from pages.ui.comparison import answer_of, show_headline
 from pages.ui.edge import edge, show_failure
 from pages.ui.frame import Page, offer_first_steps, open_page, show_facts, show_isolation, show_remarks
-from pages.ui.frontier import about_picture, show_frontier
+from pages.ui.frontier import about_picture, show_frontier, why_without_costs
 from pages.ui.launch_plan import clone_link
 from pages.ui.pickers import choose_in_table
 from pages.ui.run_controls import POLL_SECONDS, is_resumable, is_retryable, offer_retry, reader_of
@@ -128,9 +128,7 @@ def _results(page: Page) -> None:
 def _picture(workspace: Workspace, summaries: Sequence[SummaryRow], rows: Sequence[BenchmarkRow]) -> None:
     """Cost against success, if costs are known; else one line that says why it is missing."""
     if not any(row.cost_usd for row in summaries):
-        free = all(row.cost_usd == 0 for row in summaries)
-        why = "all calls were free of charge" if free else "no configuration has a known cost above zero"
-        st.caption(f"The chart of cost against success is missing, because {why}.")
+        st.caption(f"The chart of cost against success is missing, because {why_without_costs(summaries)}.")
     elif (number := sum(row.planned for row in summaries)) > LARGE:
         st.caption(f"The Summary page shows the chart of cost against success of these {count(number)} experiments.")
     elif comparison := glimpsed_comparison(workspace, summaries):
@@ -142,7 +140,7 @@ def _errors(workspace: Workspace, row: BenchmarkRow) -> None:
     """The causes of missing results, and the button that runs those experiments again."""
     st.warning(f"{state(row).capitalize()}.", icon="⚠️")
     show_causes(workspace.results.experiments(row.id, outcome="error", limit=MOST_ERRORS))
-    show_failure(PLACE)
+    show_failure(f"{PLACE} {row.id}")
     offer_retry(workspace, row, PLACE)
 
 

@@ -16,6 +16,7 @@ from pages.ui.address import keep
 from pages.ui.edge import edge
 from pages.ui.frame import open_page
 from pages.ui.launch_form import choose_configuration, reasons, survey
+from pages.ui.text import EXACT
 from pages.ui.workbench import FIX, TASKS, Entered, choose_files, choose_question, choose_task, remember, show_task
 
 ABOUT = (
@@ -48,7 +49,7 @@ def _enter(workspace: Workspace) -> None:
     entered = choose_files() if kind == FIX else choose_question()
     st.header("Configuration")
     wanted = _configuration(workspace, kind)
-    usd = st.number_input("Budget in dollars (optional)", 0.0, value=None, key="budget of the task")
+    usd = st.number_input("Budget in dollars (optional)", 0.0, value=None, format=EXACT, key="budget of the task")
     if st.button("Start", "start task", icon="🚀", type="primary", shortcut="ctrl+enter", width="stretch"):
         try:
             with st.spinner("Starting"):

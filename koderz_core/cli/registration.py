@@ -95,5 +95,5 @@ def registration_lines(plan: Plan, before: Plan | None = None) -> Iterator[str]:
     """The registration of a plan with its hash, if it is registered; ``before``: the recorded plan that it changes."""
     if plan.registration:
         yield from announced(before or plan, begun=before is not None)
-        if before is not None and before != plan:
-            yield deviation_announced(before, plan)
+        if before is not None and (deviation := deviation_announced(before, plan)):
+            yield deviation

@@ -65,13 +65,22 @@ def order_of_registration(plan: Plan) -> RegistrationOrder | None:
 
 def pair_named(text: str) -> tuple[str, str]:
     """Return the two names in a text such as ``A,B``, the second being the baseline. Raises PlanError."""
-    names = [name.strip() for name in _BETWEEN.split(text)]
-    if len(names) != 2 or not all(names):
+    first, second = pair_typed(text)
+    if not (first and second) or _BETWEEN.search(second):
         raise PlanError(
             f"{text!r} does not name two configurations. Write the configuration and its baseline with a comma between "
             "them, for example A,B."
         )
-    return names[0], names[1]
+    return first, second
+
+
+def pair_typed(text: str) -> tuple[str, str]:
+    """Return the parts of a text such as ``A,B`` before and after its first comma outside parentheses.
+
+    For a text that a person is still typing: a part may be empty or name no configuration.
+    """
+    first, *rest = _BETWEEN.split(text, maxsplit=1)
+    return first.strip(), "".join(rest).strip()
 
 
 def _usual(plan: Plan, settings: Settings) -> tuple[int, int]:

@@ -94,9 +94,11 @@ def primary_words(plan: Plan, registration: Registration) -> str:
 
 
 def deviation_announced(before: Plan, after: Plan) -> str:
-    """That a change of a registered plan is recorded."""
+    """That a change of a registered plan is recorded; empty if reports would show no change."""
     changed = "; ".join(changes(before, after))
-    return f"The new plan deviates from the registered plan, and reports will show this deviation: {changed}."
+    return (
+        changed and f"The new plan deviates from the registered plan, and reports will show this deviation: {changed}."
+    )
 
 
 def changes(before: Plan, after: Plan) -> Iterator[str]:

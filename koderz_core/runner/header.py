@@ -75,7 +75,7 @@ def continued(asked: BenchmarkOpened, recorded: BenchmarkOpened) -> BenchmarkOpe
     _check_same_registration(asked.plan, recorded.plan)
     if (asked.energy, asked.price_version) != (recorded.energy, recorded.price_version):
         _LOG.warning("Prices have changed since %s started. Earlier calls keep their costs.", asked.benchmark)
-    plan, tiers = _extended(asked.plan, recorded.plan), {**recorded.tiers, **asked.tiers}
+    plan, tiers = extended(asked.plan, recorded.plan), {**recorded.tiers, **asked.tiers}
     versions = {**recorded.prompt_versions, **asked.prompt_versions}
     asked = replace(asked, plan=plan, tiers=tiers, prompt_versions=versions)
     return replace(asked, forked_from=recorded.forked_from, merged=recorded.merged)
@@ -90,7 +90,7 @@ def header_then(before: BenchmarkOpened | None, event: Event) -> BenchmarkOpened
     return before
 
 
-def _extended(asked: Plan, recorded: Plan) -> Plan:
+def extended(asked: Plan, recorded: Plan) -> Plan:
     """The union of both plans: every recorded outcome belongs to the plan."""
     configurations = {
         configuration.id: configuration for configuration in (*recorded.configurations, *asked.configurations)

@@ -101,6 +101,10 @@ class Datasets:
         """Return how to get a published dataset, or that of a variant: a command. Empty if the file is present."""
         return datasets.fetched_by(name, self.settings)
 
+    def missing(self, names: Iterable[str]) -> list[str]:
+        """Return how to get those of these datasets whose files are missing."""
+        return sorted(filter(None, map(self.how_to_get, set(names))))
+
     def placed(self, source: Source) -> Path | None:
         """Return the path of a published dataset on this machine, None if the file is missing."""
         return sources.placed(source, self.settings)

@@ -18,10 +18,19 @@ from koderz_core.plan.clone import Clone
 from koderz_core.plan.command_line import same_configurations
 from koderz_core.plan.order import Order, Wanted
 from koderz_core.plan.presets import Preset
-from koderz_core.plan.registration import RegistrationOrder
+from koderz_core.plan.registration import RegistrationOrder, pair_typed
 from koderz_core.records import Budget
 
-__all__ = ["Draft", "Drafts", "RegistrationOrder", "Row", "Typed", "draft_of_clone", "draft_of_preset"]
+__all__ = [
+    "Draft",
+    "Drafts",
+    "RegistrationOrder",
+    "Row",
+    "Typed",
+    "draft_of_clone",
+    "draft_of_preset",
+    "pair_typed",
+]
 
 MOST_DRAFTS = 100  # the oldest ones are deleted
 MOST_SEED = 2**53 - 1  # that a browser can show
@@ -94,7 +103,7 @@ def draft_of_clone(clone: Clone) -> Draft:
     rows = tuple(map(Row, order.configurations))
     draft = Draft(rows, order.problems, clone.dataset, clone=clone.plan.id, budget=order.budget, baselines=False)
     draft = replace(draft, seed=order.seed, repeats=order.repeats, name=order.name)
-    return replace(draft, registration=order.registration)
+    return replace(draft, registration=order.registration, allow_search=order.allow_search)
 
 
 def _changed(draft: Draft, base: Draft) -> Iterator[str]:
@@ -106,8 +115,8 @@ def _changed(draft: Draft, base: Draft) -> Iterator[str]:
         yield "configurations"
     if (draft.problems, draft.typed) != (base.problems, base.typed):
         yield "problems"
-    names = ("dataset", "repeats", "seed", "name", "budget", "concurrency", "baselines", "registration")
-    yield from (name for name in names if getattr(draft, name) != getattr(base, name))
+    names = ("dataset", "repeats", "seed", "name", "budget", "concurrency", "baselines", "registration", "allow_search")
+    yield from (name.replace("_", " ") for name in names if getattr(draft, name) != getattr(base, name))
 
 
 def _fits_form(draft: Draft) -> bool:

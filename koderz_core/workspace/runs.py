@@ -31,11 +31,19 @@ from koderz_core.plan.strategy_files import require_strategies
 from koderz_core.records import Cost, Plan, Usage
 from koderz_core.records.plans import default_concurrency
 from koderz_core.records.progress import Forecast, SummaryRow
+from koderz_core.report.registration import deviation_announced
 from koderz_core.runner.background import Running
 from koderz_core.runner.control import MOST_AT_ONCE
 from koderz_core.runner.dependencies import Dependencies, Recollection
 from koderz_core.runner.engine import LOCAL, Engine
-from koderz_core.runner.header import header, last_concurrency, recorded_plan, stated_budgets, under_newest_budget
+from koderz_core.runner.header import (
+    extended,
+    header,
+    last_concurrency,
+    recorded_plan,
+    stated_budgets,
+    under_newest_budget,
+)
 from koderz_core.runner.history import FINAL
 from koderz_core.runner.live_text import LiveText
 from koderz_core.runner.provider_limits import Policy
@@ -189,6 +197,14 @@ class Runs:
         """
         require_strategies(plan.id, plan.configurations, self.settings)  # it states some of the conditions
         return forked(plan, self.settings, {row.name for row in self.results.benchmarks()})
+
+    def deviation(self, plan: Plan) -> str:
+        """Describe in a sentence how running a plan changes a registered benchmark; "" if it changes none.
+
+        ``plan``: with the budget of ``under_last_budget``.
+        """
+        recorded = self.results.recorded_plans([plan.id])
+        return deviation_announced(recorded[-1].plan, extended(plan, recorded[-1].plan)) if recorded else ""
 
     def remarks(self, plan: Plan) -> Iterator[str]:
         """Yield remarks on a plan before it runs: selected models and omitted tests. Raises as ``Grading.remarks``."""

@@ -13,7 +13,7 @@ BENCHMARKS = "benchmarks"  # in the address of every page: the ids of the chosen
 EVERYTHING = "all benchmarks"
 
 
-def link(page: str, label: str, icon: str | None = None, **query: str) -> None:
+def link(page: str, label: str, icon: str | None = None, /, **query: str) -> None:
     """A link to a page, which keeps the chosen benchmarks unless ``query`` names others. Labels are our words."""
     st.page_link(f"pages/{page}.py", label=label, icon=icon, query_params=_with_benchmarks(query), width="content")
 

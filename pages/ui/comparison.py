@@ -216,6 +216,8 @@ def show_costs(comparison: Comparison, about: str = "") -> None:
         row.cached or tier.cost_usd is None or tier.cost_usd for row in comparison.configurations for tier in row.tiers
     ):
         st.info("No configuration has a known cost per solved problem, so no chart can be drawn.", icon="🏷️")
+    elif not any(tier.calls for row in comparison.configurations for tier in row.tiers):
+        st.info("No finished call is recorded, so there are no costs.", icon="🏷️")
     else:
         st.info("All calls were free of charge.", icon="🆓")
     if (tiers := tiers_listing(comparison)).rows:

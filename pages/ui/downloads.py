@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hmac
 import secrets
+import shlex
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -53,15 +54,19 @@ def offer(order: ExportOrder, label: str = "Download", icon: str = "⬇️") -> 
     st.link_button(label, link(order), icon=icon)
 
 
-def offer_reports(rows: Sequence[SummaryRow]) -> None:
-    """Reports that compare these configurations, for people without koderz; a missing baseline is added."""
+def offer_reports(rows: Sequence[SummaryRow], baseline: tuple[str, str] | None) -> None:
+    """Reports that compare these configurations, for people without koderz; a missing baseline is added.
+
+    ``baseline``: the benchmark and the configuration that the page compares with.
+    """
     of = tuple(f"{row.benchmark}/{row.configuration}" for row in rows)
     # Not by ``only`` of the rows, which also limits them to the problems that decided a sequential benchmark.
     html = ExportOrder("comparison", "html", of, same_problems=only_shared_problems())
-    if st.query_params.get("baseline"):
-        st.caption(
-            "Reports use the default baseline. For another baseline, run: `koderz compare --baseline X --format md`"
-        )
+    if baseline and st.query_params.get("baseline"):
+        st.caption("Reports use the default baseline. For a report with the chosen baseline, run in a terminal:")
+        name, same = "/".join(baseline), ["--same-problems"] * html.same_problems
+        words = ["koderz", "compare", *dict.fromkeys((*of, name)), "--baseline", name, *same, "--format", "md"]
+        st.code(shlex.join(words), language=None, wrap_lines=True)
     with st.container(horizontal=True):
         offer(html, "Report (HTML)", "📄")
         offer(replace(html, form="markdown"), "Report (Markdown)", "📝")
@@ -71,7 +76,8 @@ def offer_reports(rows: Sequence[SummaryRow]) -> None:
 def show_preview(workspace: Workspace, order: ExportOrder) -> None:
     """The first lines of the file."""
     annotations = workspace.results.annotations() if order.table == "labels" else ()
-    excerpt = _excerpt(Preview(workspace, order, f"{workspace.results.state()} {hash(annotations)}"))
+    missing = workspace.datasets.missing(row.dataset for row in workspace.results.benchmarks())
+    excerpt = _excerpt(Preview(workspace, order, f"{workspace.results.state()} {missing} {hash(annotations)}"))
     lines, columns = numbered(excerpt.lines, "line"), numbered(len(excerpt.frame.columns), "column")
     excerpted = f"The preview shows the first {SHOWN} of {lines}; the file contains all lines."
     st.caption(f"{lines}, {columns}. {excerpted if excerpt.lines > SHOWN else ''}".strip())

@@ -164,6 +164,14 @@ def without(comparison: Comparison, keys: Sequence[Key]) -> str:
     return f" Configurations not shown, because results or prices are missing: {letters}." if letters else ""
 
 
+def why_without_costs(rows: Sequence[SummaryRow]) -> str:
+    """Why no row has a known cost above zero, in half a sentence."""
+    if not any(tier.calls for row in rows for tier in row.tiers):
+        return "no finished call is recorded"
+    free = all(row.cost_usd == 0 for row in rows)
+    return "all calls were free of charge" if free else "no configuration has a known cost above zero"
+
+
 def _missing_costs(comparison: Comparison) -> str:
     """Why costs are not shown; empty if they are."""
     if has_costs(comparison):

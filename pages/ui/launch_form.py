@@ -22,6 +22,7 @@ from koderz_core.workspace.models import Availability
 from pages.ui.draft import OpenDraft
 from pages.ui.launch_fields import choose_dataset, choose_efforts
 from pages.ui.registration import choose_registration
+from pages.ui.text import EXACT
 
 SAME, UNAVAILABLE = "Same as coder", "⊘ "
 ABOUT_MODELS = "⊘ marks models that cannot run now. You can also type the name of any other model."
@@ -253,7 +254,8 @@ def _parameter(parameter: Parameter, value: Scalar, key: str, *, disabled: bool)
     if parameter.kind == "float":
         now = float(value or 0)
         top = max(float(most), now)  # a clone may have a value beyond the usual range
-        return float(st.number_input(label, float(least), top, now, 0.1, key=key, help=about, disabled=disabled))
+        low = float(least)
+        return float(st.number_input(label, low, top, now, 0.1, EXACT, key=key, help=about, disabled=disabled))
     return str(st.text_input(label, str(value), key=key, help=about, disabled=disabled))
 
 
@@ -346,6 +348,7 @@ def _limits(opened: OpenDraft, draft: Draft) -> Draft:
         usd = st.number_input(
             "Budget ($)",
             0.0,
+            format=EXACT,
             value=usual.usd,
             key=opened.key("budget"),
             placeholder="No limit",
@@ -355,6 +358,7 @@ def _limits(opened: OpenDraft, draft: Draft) -> Draft:
         each = st.number_input(
             "Budget per experiment ($)",
             0.0,
+            format=EXACT,
             value=usual.per_experiment_usd,
             key=opened.key("budget each"),
             placeholder="No limit",

@@ -8,7 +8,7 @@ from functools import partial
 
 import streamlit as st
 
-from koderz_core import Clone, Concern, Workspace
+from koderz_core import Clone, Concern
 from koderz_core.records import Budget, Plan
 from koderz_core.records.plans import scripted
 from koderz_core.records.progress import Forecast, Range, Receipt
@@ -34,13 +34,15 @@ def show_ineffective(sentences: Sequence[str]) -> None:
         st.text("\n".join(sentences))
 
 
-def show_plan(workspace: Workspace, plan: Plan) -> None:
+def show_plan(page: Page, plan: Plan) -> None:
     """The smallest difference it can show, remarks, dataset and isolation. Raises SandboxError, StoreError."""
-    dataset = f"Dataset: {plan.dataset.said}."
+    workspace, dataset = page.workspace, f"Dataset: {plan.dataset.said}."
+    begun = any(row.id == plan.id for row in page.benchmarks)
     remarks = (
         workspace.comparisons.can_show(plan),
         *workspace.runs.remarks(plan),
-        *announced(plan, begun=False),
+        *announced(plan, begun=begun),
+        workspace.runs.deviation(plan) if begun else "",
         dataset,
     )
     show_remarks(remarks)

@@ -149,7 +149,7 @@ def _line(memory: StoredMemory) -> Mapping[str, object]:
         "kind": kinds[0] if kinds else "",
         "title": plain(one_line(memory.title), TITLE_CHARS),
         "importance": memory.decayed_score,
-        "when": memory.created_at[:16].replace("T", " "),
+        "when (UTC)": memory.created_at[:16].replace("T", " "),
         "beginning": plain(one_line(memory.content[:TITLE_CHARS])),
     }
 

@@ -11,7 +11,7 @@ from koderz_core.records.registrations import StoppingRule
 from koderz_core.report.formats import NONE
 from koderz_core.report.registration import STOPPING, registration_tables
 from koderz_core.workspace.comparisons import Comparison
-from koderz_core.workspace.drafts import Draft, RegistrationOrder
+from koderz_core.workspace.drafts import Draft, RegistrationOrder, pair_typed
 from pages.ui.draft import OpenDraft
 
 ABOUT = (
@@ -49,8 +49,7 @@ def choose_registration(opened: OpenDraft, draft: Draft) -> Draft:
     )
     key = opened.key("exclusions")
     exclusions = st.text_input("Exclusions (optional)", initial.exclusions, key=key, help=ABOUT_EXCLUSIONS)
-    first, _, second = str(pair).partition(",")
-    primary = (first.strip(), second.strip()) if str(pair).strip() else None
+    primary = pair_typed(str(pair)) if str(pair).strip() else None
     order = RegistrationOrder(primary, round(margin / 100, 6), rule, str(exclusions))
     return replace(draft, registration=order)
 

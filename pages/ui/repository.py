@@ -20,6 +20,7 @@ from pages.ui.tables import FEW_LINES, tall
 from pages.ui.text import show_text, worded
 
 PLACE = "writing rules"  # in the session
+WRITE = "Write the summary"
 ABOUT_SUMMARY = (
     "A model can summarize the repository from the map. The model receives the map: the project's description and "
     "required Python version, names (of paths, packages and commands), counts (of lines and commits), coding "
@@ -90,8 +91,9 @@ def offer_summary(workspace: Workspace, opened: OpenRepository, models: Sequence
     with edge(), st.container(horizontal=True, vertical_alignment="bottom", key="summary"):
         model = st.selectbox("Model", models, index=None, key="summary model", accept_new_options=True)
         leaves = bool(model) and workspace.repositories.leaves_machine(str(model))
-        label = "Send the map to the provider of this model" if leaves else "Write the summary"
-        if st.button(label, key="summarize", icon="☁️" if leaves else "📝", disabled=not model):
+        # Two keys: with the click on one button, a choice may arrive that needs the other one.
+        key, label = ("send map", "Send the map to the provider of this model") if leaves else ("summarize", WRITE)
+        if st.button(label, key=key, icon="☁️" if leaves else "📝", disabled=not model):
             with st.spinner("The model is writing"):
                 opened.summary = workspace.repositories.summarize(opened.map, str(model))
     if summary := opened.summary:

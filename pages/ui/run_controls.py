@@ -18,7 +18,7 @@ from koderz_core.report.formats import money, numbered
 from koderz_core.report.status import Stage, changed, trouble_notices
 from pages.ui.address import BENCHMARKS, link
 from pages.ui.edge import attempt, forget_failure, redrawn, show_failure
-from pages.ui.text import called
+from pages.ui.text import EXACT, called
 
 Rows = Sequence[BenchmarkRow]
 POLL_SECONDS = 2.0
@@ -69,7 +69,7 @@ def show_badges(workspace: Workspace, rows: Rows) -> None:
             link("live", label, icon, **{BENCHMARKS: row.id})
             stop = partial(workspace.runs.stop, row.id)
             _button("Stop", row, HEAD, stop, STOPS, disabled=row.state == "stopping")
-    show_failure(HEAD)
+        show_failure(f"{HEAD} {row.id}")
 
 
 def _part(progress: BenchmarkProgress, parts: Mapping[str, str], key: str) -> str | None:
@@ -88,7 +88,7 @@ def _part(progress: BenchmarkProgress, parts: Mapping[str, str], key: str) -> st
 def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
     """Pause, resume and stop a running benchmark or a part of it; resume one that no process runs."""
     row = progress.benchmark
-    show_failure(LIVE)
+    show_failure(f"{LIVE} {row.id}")
     with st.container(horizontal=True, key="ways on"):
         if is_resumable(row):
             _button(
@@ -111,13 +111,21 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
         halted, stopping = row.state == "paused", row.state == "stopping"
         waits = f"Experiments wait before their next call or test.{elsewhere}"
         with st.container(horizontal=True, width="content"):
-            pause, stop = (lambda: workspace.runs.pause(row.id, part)), (lambda: workspace.runs.stop(row.id, part))
+            pause, resume, stop = (
+                partial(_control, act, row.id, key)
+                for act in (workspace.runs.pause, workspace.runs.unpause, workspace.runs.stop)
+            )
             _button("Pause", row, LIVE, pause, waits, disabled=halted or stopping or ended)
-            _button("Resume", row, LIVE, lambda: workspace.runs.unpause(row.id, part), elsewhere, disabled=not paused)
+            _button("Resume", row, LIVE, resume, elsewhere, disabled=not paused)
             _button("Stop", row, LIVE, stop, STOPS + elsewhere, disabled=stopping or ended)
             show_limits(workspace, row)
     if ended:
         st.caption("The chosen part has ended. To pause or stop other experiments, choose another part.")
+
+
+def _control(act: Callable[[str, str | None], object], benchmark: str, key: str) -> None:
+    """Act on the part that is chosen now: the choice may arrive with the click."""
+    act(benchmark, st.session_state.get(key) or None)
 
 
 def _elsewhere(row: BenchmarkRow) -> str:
@@ -187,16 +195,18 @@ def _has_ended(progress: BenchmarkProgress, part: str) -> bool:
 def _button(
     label: str, row: BenchmarkRow, place: str, act: Callable[[], object], tip: str, *, disabled: bool = False
 ) -> None:
-    """``place`` distinguishes two buttons of one benchmark."""
-    key, about = f"{label.lower()} {place} {row.id}", tip.strip() or None
-    st.button(label, key, about, icon=ICONS[label], on_click=attempt, args=[place, act], disabled=disabled)
+    """``place`` distinguishes two buttons of one benchmark; its error belongs to the place and the benchmark."""
+    here, about = f"{place} {row.id}", tip.strip() or None
+    key = f"{label.lower()} {here}"
+    st.button(label, key, about, icon=ICONS[label], on_click=attempt, args=[here, act], disabled=disabled)
 
 
 def redraw_on_change(before: Mapping[str, str | None], rows: Rows) -> None:
     """Redraw the page if the state of a benchmark differs from ``before``; earlier failures are then outdated."""
     if states(rows) != before:
-        for place in (HEAD, LIVE):
-            forget_failure(place)
+        for row in rows:
+            forget_failure(f"{HEAD} {row.id}")
+            forget_failure(f"{LIVE} {row.id}")
         st.rerun()
 
 
@@ -219,7 +229,7 @@ def show_limits(workspace: Workspace, row: BenchmarkRow) -> None:
         st.popover("Budget and concurrency", icon="🎚️"),
         st.form(f"limits of {row.id}", border=False, clear_on_submit=True),
     ):
-        st.number_input("Budget of the benchmark ($)", 0.0, value=None, key=usd, placeholder=now)
+        st.number_input("Budget of the benchmark ($)", 0.0, value=None, format=EXACT, key=usd, placeholder=now)
         at_once = "" if row.concurrency is None else str(row.concurrency)
         st.number_input("Concurrent experiments", 1, 256, value=None, key=concurrency, placeholder=at_once)
         st.caption(ABOUT_LIMITS)
@@ -233,4 +243,5 @@ def show_changes(progress: BenchmarkProgress) -> None:
 
 
 def _change(workspace: Workspace, benchmark: str, usd: str, concurrency: str) -> None:
-    attempt(LIVE, lambda: workspace.runs.change(benchmark, st.session_state[usd], st.session_state[concurrency]))
+    now = st.session_state[usd], st.session_state[concurrency]
+    attempt(f"{LIVE} {benchmark}", lambda: workspace.runs.change(benchmark, *now))

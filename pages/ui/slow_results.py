@@ -209,9 +209,9 @@ def cached(
     **options: object,
 ) -> Answer:
     """The result of a service for these rows, cached until the journals grow or a missing dataset is downloaded."""
-    missing = sorted(filter(None, map(workspace.datasets.how_to_get, {row.dataset for row in rows})))
     # The rows are part of the key because they also hold what runs now, which no journal records.
-    key = f"{workspace.results.state()} {missing} {service.__qualname__} {rows!r} {arguments!r} {options!r}"
+    state = f"{workspace.results.state()} {workspace.datasets.missing(row.dataset for row in rows)}"
+    key = f"{state} {service.__qualname__} {rows!r} {arguments!r} {options!r}"
     answer: Answer = _cached(key, partial(service, rows, *arguments, **options))
     return answer
 

@@ -15,7 +15,7 @@ from koderz_core.records.rows import BenchmarkRow, ExperimentRow, IterationRow
 from koderz_core.report.formats import MARKS, TextTable, csv_of_rows, duration, money_spent
 from koderz_core.report.problems import name_of
 from koderz_core.report.status import ago, marked_state
-from koderz_core.times import utc
+from koderz_core.times import utc_if_possible
 from koderz_core.workspace.health import SIGNS, Finding
 from koderz_core.workspace.models import Availability
 from pages.ui.text import worded
@@ -32,7 +32,7 @@ def benchmark_table(rows: Sequence[BenchmarkRow]) -> pd.DataFrame:
             "solved": [row.solved for row in rows],
             "no result": [row.errors + row.cancelled for row in rows],
             "cost": [money_spent(row.cost_usd, row.cached) for row in rows],
-            "started": [utc(row.opened_at) for row in rows],
+            "started": [utc_if_possible(row.opened_at) for row in rows],
             "isolation": [row.isolation + (" ⚠" if row.isolation == "limited" else "") for row in rows],
             "models": [", ".join(row.models) for row in rows],
         }

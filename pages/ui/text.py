@@ -16,6 +16,7 @@ LONGEST_NAME = 60
 MOST_LINES = 22  # of a text in full height; a longer one scrolls
 MOST_PARTS = 40
 MOST_CHARACTERS = 20_000  # of one text on screen; the full text can be downloaded
+EXACT = "%g"  # the format of a field for a number: by default, Streamlit shows 0.004 as 0.00
 
 
 def worded(text: str) -> str:

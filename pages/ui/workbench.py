@@ -24,12 +24,16 @@ FIX = "fix"
 TASKS = {FIX: "Fix a file", "ask": "Ask a question"}
 WAYS = {"path": "Paths", "upload": "Upload", "text": "Text"}
 EVERY_SECONDS = 1.0
-ENTERED, WRITTEN, PLACE = "entered tasks", "written task", "writing a task"  # in the session
+ENTERED, WRITTEN = "entered tasks", "written task"  # in the session
 EXAMPLE = "def double(number):\n    return number + 2\n"
 EXAMPLE_TESTS = "assert double(2) == 4\nassert double(5) == 10\n"
 ABOUT_PATHS = (
     "A path on the machine that runs koderz. koderz can write the fixed program to your file only if you give the path "
     "of the file."
+)
+USED_UP = (
+    "The budget of the task is used up, and the task has no result. Finished calls are kept. To continue, start the "
+    "same task with a larger budget."
 )
 
 
@@ -159,23 +163,27 @@ def _show_figures(details: ExperimentDetails) -> None:
 
 
 def _show_running(bench: Workbench, details: ExperimentDetails) -> None:
-    row = details.experiment
+    row, place = details.experiment, f"stopping {details.experiment.benchmark}"
     if bench.inside.runs.is_here(row.benchmark):
         show_live_text(bench.inside, row, LIVE_TALL, "live-text-of-task")
         st.button(
             "Stop",
             "stop task",
             icon="⏹️",
-            on_click=lambda: attempt(PLACE, lambda: bench.inside.runs.stop(row.benchmark)),
+            on_click=lambda: attempt(place, lambda: bench.inside.runs.stop(row.benchmark)),
         )
+        show_failure(place)
 
 
 def _show_without_result(bench: Workbench, details: ExperimentDetails) -> None:
-    """A task that was stopped or ended with an error can continue."""
+    """A task that was stopped or ended with an error can continue; with a larger budget, only the form starts it."""
     row = details.experiment
-    if row.error:
+    if row.reason == "budget":
+        st.warning(USED_UP, icon="⏹️")
+        return
+    if fault := row.error or bench.inside.runs.trouble(row.benchmark):
         st.error("The task ended with an error that the model did not cause.", icon="⚠️")
-        show_text(row.error, "task-error")
+        show_text(fault, "task-error")
     else:
         st.warning("The task was stopped before it had a result.", icon="⏹️")
     if st.button("Continue", "continue task", icon="▶️", help="Finished calls are not sent again."):
@@ -211,7 +219,7 @@ def _show_result(bench: Workbench, task: str) -> None:
 
 def _offer_writing(bench: Workbench, task: str, result: Fix) -> None:
     """A button that writes a fixed file in place of the given one, if this session knows its path."""
-    entered, _ = _remembered(task)
+    entered, place = _remembered(task)[0], f"writing {task}"
     if not (entered.paths and result.passed):
         return
 
@@ -222,9 +230,9 @@ def _offer_writing(bench: Workbench, task: str, result: Fix) -> None:
         assert result.code is not None
         st.session_state[WRITTEN] = (task, str(bench.write(now, result.code)))
 
-    st.button("Write to the file", "write task", icon="💾", on_click=lambda: attempt(PLACE, write))
+    st.button("Write to the file", "write task", icon="💾", on_click=lambda: attempt(place, write))
     st.text(plain(entered.paths[0]))
-    show_failure(PLACE)
+    show_failure(place)
     if st.session_state.get(WRITTEN, ("", ""))[0] == task:
         st.text("The file has been written.")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import pytest
 
 from koderz_core.events import BenchmarkOpened, CallStarted
 from koderz_core.journal import read_all
+from koderz_core.report.registration import deviation_announced
 
 PAIR = ("--configuration", "retry coder=scripted/weak", "--configuration", "direct coder=scripted/strong")
 SMALL = ("benchmark", *PAIR, "--quiet")
@@ -101,6 +103,13 @@ def test_resuming_the_same_plan_is_no_deviation(koderz: Any, journals: Path) -> 
     koderz("resume", "mine")
     (found,) = koderz("compare", "mine", "--format", "json").json["registrations"]
     assert (found["complete"], found["deviations"]) == (True, [])
+
+
+def test_a_difference_that_no_report_shows_is_not_announced_as_a_deviation(koderz: Any, journals: Path) -> None:
+    registered(koderz, "--problems", "0:1")
+    (journal,) = journals.glob("*.jsonl")
+    (plan,) = [entry.event.plan for entry in read_all(journal) if isinstance(entry.event, BenchmarkOpened)]
+    assert not deviation_announced(plan, replace(plan, conditions={**plan.conditions, "further prompt": "1"}))
 
 
 @pytest.mark.parametrize("first", [(), ("--register", "--margin", "5")])

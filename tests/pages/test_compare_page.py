@@ -210,6 +210,11 @@ def test_attempts_are_shown_of_the_configuration_that_is_asked_for_and_cost_noth
     assert list(table(app, "repeated programs")["repeated programs"]) == ["4"]  # the same wrong program twice
 
 
+def test_an_earlier_address_may_also_contain_a_label(visit: Visit, plan: Plan) -> None:
+    app = visit("compare", benchmarks=plan.id, configuration="any", label="unclear", icon="any")
+    assert not app.error
+
+
 def test_a_comparison_is_computed_again_only_when_a_journal_says_more(plan: Plan) -> None:
     with open_workspace() as workspace:
         rows = workspace.results.summaries(plan.id)

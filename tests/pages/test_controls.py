@@ -11,8 +11,9 @@ import pytest
 from reading import said
 from streamlit.testing.v1 import AppTest
 
-from koderz_core import Order, Wanted, the_workspace
+from koderz_core import KoderzError, Order, Wanted, the_workspace
 from koderz_core.records import Plan
+from koderz_core.workspace.runs import Runs
 
 Visit = Callable[..., AppTest]
 SECONDS = 5.0
@@ -80,6 +81,33 @@ def test_one_experiment_is_paused_while_the_others_go_on(visit: Visit) -> None:
     assert app.selectbox(key=f"part of {plan.id}").value == chosen  # otherwise the next click would stop the other one
     assert "The chosen part has ended." in said(app)
     assert app.button(key=f"stop live {plan.id}").disabled
+
+
+def test_a_button_acts_on_the_part_that_arrives_with_its_click(visit: Visit) -> None:
+    plan = planned()
+    the_workspace().runs.start(plan)
+    assert eventually(lambda: the_workspace().results.benchmark(plan.id).running == 2)
+    chosen, other = (experiment.id for experiment in plan.experiments())
+    app = visit("live", benchmark=plan.id)
+    app.selectbox(key=f"part of {plan.id}").set_value(chosen)
+    press(app, "pause", plan)
+    states = {row.id: row.state for row in the_workspace().results.progress(plan.id).experiments}
+    assert states == {chosen: "paused", other: "running"}
+
+
+def test_an_error_of_a_button_is_not_shown_for_another_benchmark(visit: Visit, monkeypatch: pytest.MonkeyPatch) -> None:
+    plans = [the_workspace().plans.plan(Order([Wanted("direct", {"coder": MODEL})], f"{at}:{at + 1}")) for at in (0, 1)]
+    for plan in plans:
+        the_workspace().runs.run(plan)
+        cut = the_workspace().settings.journals_dir / f"{plan.id}.jsonl"
+        cut.write_text(f"{cut.read_text().splitlines()[0]}\n")
+    failing = KoderzError("The disk is full.")
+    monkeypatch.setattr(Runs, "resume", lambda *_, **__: (_ for _ in ()).throw(failing))
+    app = visit("live", benchmarks=plans[0].id)
+    app.button(key=f"resume live {plans[0].id}").click().run()
+    assert "The disk is full." in said(app)
+    app.query_params["benchmarks"] = plans[1].id
+    assert "The disk is full." not in said(app.run())
 
 
 def test_home_counts_the_experiments_that_run_not_their_benchmarks(visit: Visit) -> None:

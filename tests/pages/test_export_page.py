@@ -15,8 +15,11 @@ from starlette.testclient import TestClient
 
 from koderz_core import Order, Wanted, the_workspace
 from koderz_core.records import Plan
+from koderz_core.records.rows import Excerpt
 from koderz_core.report.export_request import ExportOrder
 from koderz_core.workspace import leave
+from koderz_core.workspace.datasets import Datasets
+from koderz_core.workspace.exports import Exports
 from pages.ui.downloads import PATH, VALID_HOURS, link, send
 
 
@@ -93,11 +96,39 @@ def test_chosen_columns_are_shown_and_in_the_link(visit: Any, recorded: Plan) ->
     assert parse_qs(urlsplit(links(app)[0]).query)["columns"] == ["model", "problem"]
 
 
+def test_a_preview_is_computed_again_after_the_download_of_a_dataset(
+    visit: Any, recorded: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    previewed, whole = list[ExportOrder](), Exports.preview
+
+    def counted(self: Exports, order: ExportOrder, limit: int) -> Excerpt:
+        previewed.append(order)
+        return whole(self, order, limit)
+
+    monkeypatch.setattr(Exports, "preview", counted)
+    for cure in ("koderz datasets fetch humaneval", "", ""):
+        monkeypatch.setattr(Datasets, "how_to_get", lambda *_, cure=cure: cure)
+        assert not visit("export", table="trust").error
+    assert len(previewed) == 2
+
+
 def test_the_meaning_of_columns_is_shown_without_backticks(visit: Any, recorded: Plan) -> None:
     app = visit("export", table="experiments")
     (columns,) = [table.value.set_index("column") for table in app.dataframe if "meaning" in table.value.columns]
     assert columns.loc["isolation", "meaning"].endswith("the programs ran: hardened, strong or limited")
     assert not columns["meaning"].str.contains("`").any()
+
+
+def test_compare_names_the_command_for_a_report_with_the_chosen_baseline(
+    visit: Any, recorded: Plan, koderz: Any
+) -> None:
+    names = [f"{recorded.id}/{configuration.id}" for configuration in recorded.configurations]
+    app = visit("compare", benchmarks=recorded.id, baseline=names[1])
+    (command,) = [code.value for code in app.code if code.value.startswith("koderz compare")]
+    assert f"--baseline {names[1]} " in command
+    report = koderz(*command.split()[1:])
+    assert report.code == 0
+    assert "Comparison with B on the same problems" in report.out
 
 
 def test_compare_offers_reports_and_a_citation_of_what_is_chosen_there(visit: Any, recorded: Plan) -> None:

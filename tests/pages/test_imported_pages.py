@@ -37,6 +37,23 @@ def test_an_unknown_dataset_in_an_uploaded_file_is_named(visit: Visit) -> None:
     assert "bug in koderz" not in said(app)
 
 
+def test_options_that_arrive_with_the_click_are_previewed_before_the_import(visit: Visit) -> None:
+    app = visit("export")
+    content = json.dumps(line(evaluation_name="some benchmark")).encode()
+    app.file_uploader[0].upload("results.jsonl", content, "application/jsonl").run()
+    name = next(field for field in app.text_input if field.label == "Name of the benchmark")
+    name.set_value("mine")
+    press(app, "Import")
+    assert not the_workspace().results.benchmarks()
+    press(app, "Import")
+    assert [row.name for row in the_workspace().results.benchmarks()] == ["mine"]
+
+
+def press(app: AppTest, label: str) -> None:
+    next(button for button in app.button if button.label == label).click().run()
+    assert not app.error
+
+
 def labels(app: AppTest) -> str:
     """The labels of all buttons and links."""
     return " | ".join([*(button.label for button in app.button), *(link.proto.label for link in app.get("page_link"))])

@@ -41,6 +41,12 @@ def test_a_budget_is_part_of_the_command_that_does_the_same(visit: Visit) -> Non
     assert "--max-cost-per-experiment 0.5" in command
 
 
+@pytest.mark.parametrize(("page", "fields"), [("launch", 2), ("workbench", 1)])
+def test_a_budget_below_a_cent_is_shown_as_entered(visit: Visit, page: str, fields: int) -> None:
+    budgets = [box for box in visit(page).number_input if box.label.startswith("Budget")]
+    assert [box.proto.format % 0.0004 for box in budgets] == ["0.0004"] * fields
+
+
 def test_a_limit_that_is_entered_together_with_a_removal_is_kept(visit: Visit) -> None:
     app = visit("launch", preset="quick look")
     app.number_input(key="budget 1").set_value(5.0)

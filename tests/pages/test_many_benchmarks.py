@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import pytest
+from reading import said
 
 from koderz_core import Order, Wanted, open_workspace
 from koderz_core.config import load_settings
@@ -32,6 +34,25 @@ def test_the_sum_of_costs_says_how_many_benchmarks_of_unknown_cost_it_omits(visi
     journal.write_text(journal.read_text().replace('"usd":0.0', '"usd":null', 1))
     (label,) = (metric.label for metric in visit("overview").metric if metric.label.startswith("spent"))
     assert label == "spent (without 1 benchmark of unknown cost)"
+
+
+def test_home_shows_a_benchmark_whose_journal_states_an_impossible_time(visit, recorded):
+    (journal,) = load_settings().journals_dir.glob("*.jsonl")
+    opened, *others = journal.read_text().splitlines()
+    journal.write_text("\n".join([json.dumps({**json.loads(opened), "at": 1e15}), *others, ""]))
+    app = visit("overview")
+    assert list(app.dataframe[-1].value["benchmark"]) == [recorded.id]
+    assert not app.error
+
+
+@pytest.mark.parametrize("page", ["overview", "compare"])
+def test_calls_that_have_not_been_made_are_not_free_of_charge(visit, recorded, page):
+    (journal,) = load_settings().journals_dir.glob("*.jsonl")
+    assert "ll calls were free of charge" in said(visit(page))
+    journal.write_text(f"{journal.read_text().splitlines()[0]}\n")
+    words = said(visit(page)).lower()
+    assert "no finished call is recorded" in words
+    assert "free of charge" not in words
 
 
 def test_the_longest_state_of_a_benchmark_fits_into_its_column(recorded):

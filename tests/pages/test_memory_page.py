@@ -67,6 +67,7 @@ def test_its_links_stand_on_the_page(visit: Visit) -> None:
 def test_filters_are_part_of_the_address_and_an_asked_memory_is_shown_beside_what_they_find(visit: Visit) -> None:
     app = visit("memory", kind="iteration")
     assert list(app.dataframe[0].value["memory"]) == [2]
+    assert "when (UTC)" in app.dataframe[0].value
     assert list(visit("memory", kind="iteration", memory="1").dataframe[0].value["memory"]) == [1, 2]
     app.text_input(key="text of words").set_value("zzz").run()
     assert app.query_params["words"] in ("zzz", ["zzz"])

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 
+import pytest
 from reading import said
 from streamlit.testing.v1 import AppTest
 
 from koderz_core import Order, Wanted, open_workspace
+from koderz_core.records import Plan
 from koderz_core.workspace.drafts import RegistrationOrder
 
 Visit = Callable[..., AppTest]
@@ -35,6 +37,43 @@ def test_a_primary_comparison_that_is_not_in_the_plan_is_refused_with_the_choice
     app.text_input(key="primary 1").set_value("A,Z").run()
     assert not app.exception
     assert "A = direct SCRIPTED weak" in said(app)
+
+
+@pytest.fixture
+def registered() -> Plan:
+    """A registered benchmark that has run. The labels of its configurations contain commas."""
+    pair = [
+        Wanted("supervised", {"coder": "scripted/weak"}, {"max_iterations": number, "checkpoint_interval": number})
+        for number in (2, 3)
+    ]
+    with open_workspace() as workspace:
+        plan = workspace.plans.plan(Order(pair, "0:1", name="study", registration=RegistrationOrder(("A", "B"))))
+        workspace.runs.run(plan)
+    return plan
+
+
+def test_a_primary_comparison_may_name_labels_that_contain_commas(visit: Visit, registered: Plan) -> None:
+    app = visit("launch", clone=registered.id)
+    typed = "supervised SCRIPTED weak (checkpoint_interval=3, max_iterations=3),A"
+    app.text_input(key="primary 1").set_value(typed).run()
+    assert f"--primary '{typed}'" in app.code[-1].value
+
+
+def test_after_the_first_call_no_hash_is_offered_for_publication(visit: Visit, registered: Plan) -> None:
+    app = visit("launch", clone=registered.id)
+    assert "Registered: whether" in said(app)
+    assert "before the first call" not in said(app)
+    app.text_input(key="name 1").set_value("another").run()
+    assert "Publish this SHA-256 of the registration before the first call" in said(app)
+
+
+def test_a_deviation_is_announced_before_the_start(visit: Visit, registered: Plan) -> None:
+    app = visit("launch", clone=registered.id)
+    assert "deviates" not in said(app)
+    app.number_input(key="repeats 1").set_value(2)
+    app.number_input(key="budget 1").set_value(5.0).run()
+    changed = "repeats changed from 1 to 2; budget changed from no limit to $5.00."
+    assert f"reports will show this deviation: {changed}" in said(app)
 
 
 def test_statistics_shows_the_registration_and_the_summary_its_result(visit: Visit) -> None:

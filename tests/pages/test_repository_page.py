@@ -9,6 +9,8 @@ import pytest
 from reading import said
 from streamlit.testing.v1 import AppTest
 
+from koderz_core.workspace.repositories import Repositories
+
 HOSTILE = "**bold** :red[x] <b>"
 
 
@@ -62,6 +64,18 @@ def test_a_prompt_and_a_summary_by_a_model_are_made_on_demand(mapped: AppTest) -
     mapped.button(key="summarize").click().run()
     assert "SCRIPTED" in said(mapped)
     assert "$0.00 (scripted)" in said(mapped)
+
+
+def test_a_map_leaves_this_machine_only_by_the_button_that_says_so(
+    mapped: AppTest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Repositories, "leaves_machine", lambda _, model: model == "scripted/strong")
+    monkeypatch.setattr(Repositories, "summarize", lambda *_: pytest.fail("the map was sent"))
+    mapped.selectbox(key="summary model").set_value("scripted/weak").run()
+    mapped.selectbox(key="summary model").set_value("scripted/strong")
+    mapped.button(key="summarize").click().run()
+    assert not mapped.exception
+    assert mapped.button(key="send map").label == "Send the map to the provider of this model"
 
 
 def test_a_folder_that_cannot_be_read_is_an_error_with_what_to_do(visit: Any) -> None:

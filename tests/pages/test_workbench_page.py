@@ -27,13 +27,13 @@ def _answers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         yield
 
 
-def started(app: AppTest) -> AppTest:
-    """The page after the task has ended."""
+def started(app: AppTest, ended: str = "tests pass (before") -> AppTest:
+    """The page after the task has ended, which it says in the words ``ended``."""
     coder = next(box for box in app.selectbox if box.label == "Coder")
     coder.set_value("vllm/it").run()
     app.button(key="start task").click().run()
     deadline = time.monotonic() + 30
-    while not {"Changes", "Answer"} & {str(it.value) for it in app.header} and time.monotonic() < deadline:
+    while ended not in said(app) and time.monotonic() < deadline:
         time.sleep(0.2)
         app.run()
     assert not app.exception
@@ -60,7 +60,18 @@ def test_the_answer_to_a_question_is_shown_as_text(visit: Visit) -> None:
     kind: Any = next(it for it in app.segmented_control if it.key == "kind of task")
     kind.set_value("ask").run()
     app.text_area(key="question").set_value("Which function doubles a number?")
-    assert RIGHT in said(started(app))
+    assert RIGHT in said(started(app, RIGHT))
+
+
+def test_a_task_whose_budget_is_used_up_says_so_and_continues_only_under_another_one(visit: Visit) -> None:
+    app = visit("workbench")
+    next(it for it in app.segmented_control if it.key == "way of files").set_value("text").run()
+    app.number_input(key="budget of the task").set_value(0.0)
+    app = started(app, "The budget of the task is used up")
+    assert "was stopped" not in said(app)
+    assert "Continue" not in [button.label for button in app.button]
+    app.number_input(key="budget of the task").set_value(1.0)
+    assert "2 of 2 tests pass (before: 1)." in said(started(app))
 
 
 def test_a_task_that_cannot_start_says_why(visit: Visit) -> None:

@@ -14,9 +14,10 @@ from koderz_core.config import load_settings
 from koderz_core.errors import PlanError
 from koderz_core.events import CallStarted, MemoryRecalled, TextStored
 from koderz_core.journal import read_all
-from koderz_core.plan.clone import order_of
+from koderz_core.plan.clone import Clone, order_of
 from koderz_core.plan.command_line import command_of
 from koderz_core.records.marks import Marks
+from koderz_core.workspace.drafts import draft_of_clone
 
 SEARCHING = ("benchmark", "--problems", "0:2", "--configuration", "direct coder=scripted/weak search=stackoverflow")
 WANTED = Wanted("direct", {"coder": "scripted/weak"}, {"search": "stackoverflow"})
@@ -72,6 +73,14 @@ def test_a_repeat_uses_the_cache_and_a_clone_keeps_the_consent(koderz, server: S
         order = order_of(plan, workspace.datasets.load("humaneval"))
         assert workspace.plans.plan(order).id == plan.id
         assert "--allow-search" in command_of(order)
+
+
+def test_the_page_new_run_keeps_the_consent_of_a_clone_and_notices_a_change_of_it() -> None:
+    with open_workspace() as workspace:
+        plan = workspace.plans.plan(Order([WANTED], "0:2", allow_search=True))
+        draft = draft_of_clone(Clone(plan, order_of(plan, workspace.datasets.load("humaneval"))))
+        assert workspace.plans.plan(draft.order).id == plan.id
+    assert replace(draft, allow_search=False).changed(draft) == ("allow search",)
 
 
 def test_a_failed_search_is_recorded_and_the_experiment_continues(koderz, server: SearchServer) -> None:
