@@ -89,7 +89,7 @@ class Tolerant(Comparison):
 class Rows(Like):
     """Equal also to an answer with tuples in place of its lists."""
 
-    __hash__ = None  # type: ignore[assignment]  # Python's way to make a class unhashable
+    __hash__ = None  # Python's way to make a class unhashable
 
     def __eq__(self, answer: object) -> bool:
         items = answer if isinstance(answer, list | tuple) else ()
