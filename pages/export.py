@@ -72,7 +72,7 @@ def _table(page: Page, table: str) -> None:
     )
     order = ExportOrder(table, form, of, tuple(columns), defused)
     offer(order)
-    show_preview(page.workspace, order)
+    show_preview(page.workspace, order, [row.dataset for row in page.benchmarks])
     show_dictionary(table)
     _command(order)
 

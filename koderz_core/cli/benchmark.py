@@ -296,20 +296,16 @@ def print_plan(
     registered: Plan | None = None,
     retry_errors: bool = False,
 ) -> int:
-    """Print what remains of a plan, with an estimate. ``registered``: the plan before its budget was changed.
+    """Print what remains of a plan, and of experiments with an error if ``retry_errors``, with an estimate.
 
-    ``retry_errors``: experiments that ended with an error remain too.
+    ``registered``: the plan before its budget was changed.
     """
     plan = offer.plan
     forecast = opened.costs.forecast(plan, concurrency, retry_errors=retry_errors)
     can_show = opened.comparisons.can_show(plan)
     if as_json:
-        more = {
-            "can_show": can_show,
-            "baselines": offer.sentences,
-            **registration.registration_document(registered or plan),
-        }
-        print_json({**asdict(forecast), **more})
+        more = {"can_show": can_show, "baselines": offer.sentences}
+        print_json({**asdict(forecast), **more, **registration.registration_document(registered or plan)})
         return 0
     click.echo(f"{_size(plan, len(plan.experiments()))}.")
     remarks = opened.runs.remarks(plan)

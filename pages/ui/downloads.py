@@ -10,7 +10,7 @@ import hmac
 import secrets
 import shlex
 import time
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import parse_qs, urlencode
 
@@ -73,11 +73,11 @@ def offer_reports(rows: Sequence[SummaryRow], baseline: tuple[str, str] | None) 
         offer(replace(html, form="bibtex"), "Citation (BibTeX)", "🎓")
 
 
-def show_preview(workspace: Workspace, order: ExportOrder) -> None:
-    """The first lines of the file."""
+def show_preview(workspace: Workspace, order: ExportOrder, datasets: Iterable[str]) -> None:
+    """The first lines of the file. ``datasets``: those of all benchmarks, whose problems tables may state."""
     annotations = workspace.results.annotations() if order.table == "labels" else ()
-    missing = workspace.datasets.missing(row.dataset for row in workspace.results.benchmarks())
-    excerpt = _excerpt(Preview(workspace, order, f"{workspace.results.state()} {missing} {hash(annotations)}"))
+    state = f"{workspace.results.state()} {workspace.datasets.missing(datasets)} {hash(annotations)}"
+    excerpt = _excerpt(Preview(workspace, order, state))
     lines, columns = numbered(excerpt.lines, "line"), numbered(len(excerpt.frame.columns), "column")
     excerpted = f"The preview shows the first {SHOWN} of {lines}; the file contains all lines."
     st.caption(f"{lines}, {columns}. {excerpted if excerpt.lines > SHOWN else ''}".strip())

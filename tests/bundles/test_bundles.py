@@ -347,7 +347,7 @@ def test_a_report_that_would_name_a_folder_is_refused() -> None:
 
 def test_a_report_of_an_error_names_nobody(settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ANTHROPIC_API_KEY", PLANTED["secret"])
-    monkeypatch.setattr("koderz_core.workspace.bundles.identities", lambda _settings: WHOSE)
+    monkeypatch.setattr("koderz_core.workspace.bundles.identities", lambda *_: WHOSE)
     try:
         try:
             raise ValueError(" ; ".join(PLANTED.values()))
