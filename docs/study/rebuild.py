@@ -26,6 +26,7 @@ import question
 
 from koderz_core.analysis.comparison import Comparison
 from koderz_core.analysis.incidence import Axis
+from koderz_core.config import load_settings
 from koderz_core.report.attempts import attempts_section
 from koderz_core.report.benchmark_report import escaped, markdown_tables
 from koderz_core.report.benchmark_report_html import LOOKS
@@ -51,7 +52,9 @@ def main() -> int:
         journals.mkdir()
         for packed in sorted((HERE / "journals").glob("*.jsonl.gz")):
             (journals / packed.stem).write_bytes(gzip.decompress(packed.read_bytes()))
-        with open_workspace(home=Path(folder)) as opened:
+        with open_workspace(home=Path(folder), datasets_dir=load_settings().published_dir) as opened:
+            if missing := opened.datasets.missing(row.dataset for row in opened.results.benchmarks()):
+                sys.exit(f"Commands in results.md name problems of a dataset. First run: {', '.join(missing)}")
             changed = [one for one in _results(opened) if _differs(*one)]
     for path, text in changed:
         print(f"{path.name} {'would change' if check else 'written'}")
