@@ -253,9 +253,9 @@ PAIRS: Sequence[Column] = [
     share("match_high", "upper bound of Tango's score interval of `difference`", _NO_COMMON, path="pair.match.high"),
     number(
         "p_noninferior",
-        "one-sided p value of the score test, adjusted by Holm's method (in the registered primary comparison, on the "
-        "registered problems and repeats, and not adjusted); null hypothesis: the success rate of the "
-        "configuration is at least `margin` below the rate of the baseline; missing results count against the "
+        "one-sided p value of the score test, adjusted by Holm's method; in the registered primary comparison, not "
+        "adjusted, and computed from the registered problems and repeats only; null hypothesis: the success rate of "
+        "the configuration is at least `margin` below the rate of the baseline; missing results count against the "
         "configuration",
         _NO_COMMON,
         path="pair.match.p_worst",
@@ -263,7 +263,7 @@ PAIRS: Sequence[Column] = [
     number(
         "p_equivalent",
         "p value of the two one-sided score tests of the hypothesis that the success rates differ by `margin` or more "
-        "in either direction, adjusted as `p_noninferior`",
+        "in either direction, adjusted in the same way as `p_noninferior`",
         _NO_COMMON,
         path="pair.match.p_equal",
     ),
