@@ -1,7 +1,7 @@
 """Settings: command line > environment > ``.env`` and ``settings.toml`` > default.
 
-Only this file reads the environment. ``settings.toml`` may contain only known settings, and ``.env`` no unknown
-variable of koderz and no program.
+Only this file reads settings from the environment. ``settings.toml`` may contain only known settings. ``.env`` may not
+name a program, or contain an unknown variable that begins with ``KODERZ_``.
 """
 
 from __future__ import annotations

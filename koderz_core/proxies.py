@@ -1,7 +1,7 @@
 """The proxies of the environment, or on macOS of the system: which one a request uses, and whether it can be used.
 
-httpx raises ValueError or ImportError for a proxy that it cannot use, and for certificates that it cannot read an
-OSError that names no file. Therefore every connection asks here first.
+httpx raises ValueError or ImportError for a proxy that it cannot use. For certificates that it cannot read, httpx
+raises an OSError that names no file. Therefore every connection asks here first, which also checks the certificates.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _proxies() -> Mapping[str, str]:
 
 
 def _check_certificates() -> None:
-    """Raise ConfigError if no certificates can be read from the file that the user trusts."""
+    """Raise ConfigError if no certificates can be read from the file that ``SSL_CERT_FILE`` names."""
     path = os.environ.get("SSL_CERT_FILE")
     if not path:
         return

@@ -287,7 +287,7 @@ def _meant(key: str, known: Collection[str]) -> str:
 def check_env_file(keys: Iterable[str], known: Collection[str]) -> None:
     """Raise ConfigError if ``.env`` names a program: otherwise a downloaded folder with a ``.env`` could start it.
 
-    Also for a variable that begins like those of koderz, but is not ``known``: it would be ignored silently.
+    Raise ConfigError also if a variable begins with ``KODERZ_`` but is not ``known``: it would be ignored silently.
     """
     names = sorted(map(str.lower, keys))
     for name in sorted(PROGRAMS.intersection(names)):

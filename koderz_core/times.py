@@ -48,7 +48,7 @@ def local_second(at: float) -> str:
 
 
 def utc_if_possible(at: float) -> datetime | None:
-    """The time in UTC; None for an impossible one."""
+    """The time in UTC; None for an impossible time."""
     try:
         return utc(at)
     except (ValueError, OverflowError, OSError):

@@ -18,7 +18,7 @@ BUDGETS = (1, 2, 4)
 """The budgets of designs, as multiples of the dollars spent so far."""
 MOST_REPEATS = 20
 ALIKE = 0.01
-"""Standard errors that differ by at most this part count as equal."""
+"""Standard errors that exceed the smallest one by at most this share count as equal to it."""
 _Counts = Mapping[str, tuple[int, int]]
 
 
@@ -192,14 +192,15 @@ def components(counts: Sequence[_Counts]) -> Components | None:
 def best_design(
     found: Components, usd: Sequence[float], budget: float, most: int | None, times: int | None = None
 ) -> Design | None:
-    """The problems and repeats with the smallest standard error that ``budget`` pays for; None if it pays for too few.
+    """The best design that ``budget`` pays for; None if it pays for too few problems.
 
     ``usd``: of one experiment of each configuration, above 0 in total. ``most``: the number of problems, None if there
     is no limit. A problem costs nothing apart from its experiments, so for one configuration a further problem is
     always better than a repeat, as long as there is one: the variance is ``(data + prediction / repeats) / problems``.
     If one configuration of a pair costs much less than the other, repeats of the cheaper one can be better (Cochran,
-    Sampling Techniques, 1977, section 10.6). Of designs whose errors differ by at most ``ALIKE``, the one with the most
-    problems: if the variance between problems is estimated as 0, problems and repeats seem to be worth the same.
+    Sampling Techniques, 1977, section 10.6). Among the designs whose standard errors exceed the smallest one by at most
+    the share ``ALIKE``, the design with the most problems is the best: if the variance between problems is estimated as
+    0, problems and repeats seem to be worth the same.
     """
     designs = []
     for repeats in product(range(1, MOST_REPEATS + 1), repeat=len(usd)):

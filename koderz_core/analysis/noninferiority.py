@@ -58,10 +58,11 @@ class Match:
     """Whether a solves at most ``margin`` less than b; a share of problems, above 0.
 
     ``low`` and ``high``: the 95 % score interval of what a solves more. One-sided p-values, adjusted by Holm over all
-    pairs (``adjusted``): ``p`` that a solves less by the margin or more (small: a matches), ``p_short`` that it does
-    not, also if every missing result counts for a (small: a falls short). ``p_worst``: ``p`` if every missing result
-    counts against a, so never smaller than ``p``. ``p_equal``: that the two differ by the margin or more in either
-    direction, if missing results are the worst for each direction.
+    pairs (``adjusted``): ``p`` that a solves less by the margin or more (small: a matches), ``p_short`` that a does not
+    solve less by more than the margin (small: a falls short). ``p_short`` is the larger one of two p-values: without
+    the missing results, and with every missing result counted for a. ``p_worst``: ``p`` if every missing result counts
+    against a, so never smaller than ``p``. ``p_equal``: that the two differ by the margin or more in either direction,
+    if missing results are the worst for each direction.
     """
 
     margin: float
@@ -94,8 +95,9 @@ class CostMatch:
     """Whether a costs at most ``margin`` times as much per solved problem as b.
 
     ``low`` and ``high``: 95 % bounds of the ratio, adjusted for all pairs (Bonferroni), as of a conservative
-    ``price_ratio``. ``high_worst`` and ``low_best``: the upper bound if every missing result counts against a, and the
-    lower bound if every one counts for a, both at what its calls cost so far.
+    ``price_ratio``. ``high_worst``: the upper bound if every missing result counts against a. ``low_best``: the lower
+    bound if every missing result counts for a. In both, an experiment without a result costs as much as its calls so
+    far.
     """
 
     margin: float

@@ -103,7 +103,7 @@ def registered(plans: Sequence[RecordedPlan], trials: Iterable[Trial], *, decide
 
 
 def with_primary(pairs: Iterable[Pair], found: Iterable[Registered]) -> tuple[Pair, ...]:
-    """The pairs, in which registered comparisons have their registered match, so that no two verdicts differ."""
+    """The pairs, each registered primary comparison with its registered match: two tables must not contradict."""
     matches = {
         tuple((each.benchmark, configuration) for configuration in each.pair): each.primary.match
         for each in found

@@ -53,8 +53,8 @@ class Simulated:
     ``usd``: per problem; ``usd_per_solved``: infinite if none is solved. ``loss``: dollars per problem with
     ``wrong_usd``, the price of a problem without a right program. ``seconds``: of calls. None: a price or time is
     unknown. ``why``: why the attempts are not independent draws; empty if they are. ``simulated`` False: experiments as
-    they ran. ``keys``: the configurations whose attempts it uses. ``untested``: those with which no comparison would be
-    valid, because a sequential benchmark stops depending on the results of both.
+    they ran. ``keys``: the configurations whose attempts the policy uses. ``untested``: the configurations with which a
+    comparison would not be valid, because its results decide when a sequential benchmark stops.
     """
 
     policy: Policies
@@ -129,7 +129,7 @@ def summarized(policy: Policies, replayed: tuple[Replayed, ...], wrong_usd: floa
 def difference(a: Simulated, b: Simulated) -> tuple[int, Interval] | None:
     """How many problems both have, and by what share of them a solves more than b; None without a shared problem.
 
-    Without bounds if they would not be valid.
+    The interval has no bounds if a comparison of the two would not be valid (``untested``).
     """
     of_b = {result.problem: result.outcome.solved for result in b.problems}
     apart = [result.outcome.solved - of_b[result.problem] for result in a.problems if result.problem in of_b]

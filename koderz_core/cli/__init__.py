@@ -172,7 +172,7 @@ def _drop_unwritten() -> None:
 def _print_error(error: Exception, advice: str = "", prefix: str = "Error: ") -> None:
     from koderz_core.report.formats import plain  # noqa: PLC0415 (only an error needs what it imports)
 
-    notes = "".join(getattr(error, "__notes__", ()))  # by ``options.workspace``
+    notes = "".join(getattr(error, "__notes__", ()))  # added by ``options.workspace``
     with suppress(BrokenPipeError):
         click.echo(f"{prefix}{plain(str(error))}{notes}{advice}", err=True)
 

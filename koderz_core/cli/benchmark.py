@@ -296,9 +296,9 @@ def print_plan(
     registered: Plan | None = None,
     retry_errors: bool = False,
 ) -> int:
-    """Print what remains of a plan, and of experiments with an error if ``retry_errors``, with an estimate.
+    """Print what remains of a plan, with an estimate. ``registered``: the plan before its budget was changed.
 
-    ``registered``: the plan before its budget was changed.
+    ``retry_errors``: experiments that ended with an error also remain.
     """
     plan = offer.plan
     forecast = opened.costs.forecast(plan, concurrency, retry_errors=retry_errors)

@@ -182,7 +182,7 @@ data_dir = option(
     help="Data folder to use instead of the one in KODERZ_HOME.",
 )
 WITHOUT_DATA_DIR = frozenset({"strategies", "notify"})
-"""The commands that do not have this option."""
+"""The commands without the option ``--data-dir``."""
 as_json = option("Output", "--json", "as_json", is_flag=True, help="Print JSON instead of a table.")
 quiet = option("Output", "--quiet", is_flag=True, help="Do not print a line per iteration.")
 fail_under = option(
@@ -217,7 +217,7 @@ grading_engine = click.option(
 
 
 def advised(command: str) -> str:
-    """A command, or a text that ends with one, with the data folder that an option of the running command chose."""
+    """A command, or a text that ends with a command, with ``--data-dir`` added if the running command was given it."""
     context = click.get_current_context(silent=True)
     return command + _data_dir_option(context.params.get("data_dir") if context else None)
 
@@ -248,7 +248,7 @@ def workspace(data_dir: Path | None, **settings: Any) -> Iterator[Workspace]:  #
 
 @contextmanager
 def _completed_advice(data_dir: Path | None) -> Iterator[None]:
-    """Add to an error that advises commands of koderz the option without which they use another data folder."""
+    """Add a note to an error that advises commands: without ``--data-dir``, they would use another data folder."""
     from koderz_core.cli import COMMANDS  # noqa: PLC0415 (imports this file)
 
     try:

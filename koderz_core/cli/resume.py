@@ -23,8 +23,8 @@ from koderz_core.report.registration import decided
 from koderz_core.workspace import Workspace
 
 _OF_PAUSED = frozenset({"benchmark", "max_cost", "concurrency", "quiet", "as_json", "data_dir"})
-"""The parameters of `koderz resume`, by their names after parsing, that it does not ignore for a benchmark that another
-process has paused.
+"""The parameters of `koderz resume`, by their names after parsing, that also take effect if another process has paused
+the benchmark.
 """
 WHOLE = "To resume the whole benchmark: koderz resume {benchmark}"
 
@@ -51,7 +51,7 @@ def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path |
     paused in another process, it continues in that process. Budget and concurrency keep the values that were last set,
     for example by `koderz change` or on the Live page. To change them, add --max-cost or --concurrency.
     """
-    named = None if strategy is None else strategy_named(strategy)  # loaded now, it is known to the benchmark
+    named = None if strategy is None else strategy_named(strategy)  # the benchmark finds a loaded strategy
     with workspace(data_dir, **settings(options)) as opened:
         row = opened.results.benchmark(opened.names.benchmark(benchmark, WHOLE))
         mode = run_options(options, silent=as_json)
@@ -75,12 +75,13 @@ def resume(benchmark: str, strategy: str | None, as_json: bool, data_dir: Path |
 
 
 def _check_strategy(plan: Plan, name: str) -> None:
-    """Raise PlanError for a strategy that a benchmark does not use, such as a changed file: it would be ignored."""
+    """Raise PlanError if a benchmark does not use a strategy, such as one in a changed file: it would be ignored."""
     used = dict.fromkeys(configuration.strategy for configuration in plan.configurations)
     if name not in used:
         raise PlanError(
-            f"{plan.id} does not use the strategy {name}, but only: {', '.join(used)}. After @ is the beginning of the "
-            "SHA-256 of a strategy's file. Give the path of the unchanged file, or omit --strategy."
+            f"{plan.id} does not use the strategy {name}. Its strategies: {', '.join(used)}. The characters after @ "
+            "are the beginning of the SHA-256 of a strategy's file. Give the path of the unchanged file, or omit "
+            "--strategy."
         )
 
 

@@ -111,7 +111,7 @@ def study(  # noqa: PLR0913, PLR0917 (one argument per option)
 def _fetch_weights(opened: Workspace, coder: str) -> None:
     """Download the weights of an embedded coder (by id).
 
-    Before any download, raises ModelError if it cannot run, and SandboxError if no program can run.
+    Before any download, raises ModelError if the model cannot run, and SandboxError if no program can run.
     """
     if coder.startswith("embedded/"):
         opened.models.require_runtime(coder)

@@ -61,7 +61,7 @@ def terminal_table(*columns: str, header: bool = True) -> Table:
 
 
 def drawn(table: TextTable, *, known: bool, words: Collection[str] = WORDS) -> Drawing:
-    """A table that fits a terminal. ``known``: letters replace configurations. ``words``: the columns of texts."""
+    """A table that fits a terminal. ``known``: letters replace configurations. ``words``: names of columns of texts."""
     shown = [place for place, name in enumerate(table.columns) if not (known and name == "configuration")]
     columns = tuple(table.columns[place] for place in shown)
     rows = tuple(tuple(plain(row[place]) for place in shown) for row in table.rows)
@@ -74,7 +74,10 @@ def drawn(table: TextTable, *, known: bool, words: Collection[str] = WORDS) -> D
 
 
 def _least(name: str, cells: Sequence[str], *, words: bool, first: bool) -> int:
-    """The least width of a column: numbers, its name and, up to a limit, the first column and words are not cut."""
+    """The least width of a column, with which its name and its numbers are not cut.
+
+    Words, and all cells of a first column of texts, are not cut up to ``MOST_LEAST`` characters.
+    """
     parts = [word for cell in cells for word in cell.split()] if words and not first else cells
     longest = max(map(cell_len, parts), default=0)
     return max(cell_len(name), min(MOST_LEAST, longest) if words else longest)
@@ -82,10 +85,10 @@ def _least(name: str, cells: Sequence[str], *, words: bool, first: bool) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """A table for a terminal of any width: columns that do not fit follow below, after those that tell rows apart.
+    """A table for a terminal of any width. Columns that do not fit are in further parts below.
 
-    No number is cut, because the rest of it would be another number. ``words``: by column, whether it holds texts,
-    which may wrap; ``least``: its least width.
+    Each part begins with the columns that identify the rows. No number is cut, because a part of a number is another
+    number. ``words``: by column, whether it contains texts, which may wrap; ``least``: its least width.
     """
 
     columns: Sequence[str]
@@ -111,7 +114,7 @@ class Drawing:
         yield part
 
     def _lead(self, width: int) -> int:
-        """The number of columns that tell rows apart, which begin each part; 1 if not every other fits next to them."""
+        """The number of first columns that identify the rows; 1 if another column does not fit next to them."""
         for end in range(1, len(self.columns)):
             if len({tuple(row[:end]) for row in self.rows}) == len(self.rows):
                 return end if self._width(range(end)) + GAP + max(self.least[end:]) <= width else 1
@@ -121,9 +124,10 @@ class Drawing:
         return sum(self.least[place] for place in places) + GAP * (len(places) - 1)
 
     def _widths(self, places: Sequence[int], width: int) -> Mapping[int, int]:
-        """By place. Rich would narrow the widest column below its least width; here it wraps first, down to that.
+        """The width of each column, by place: its least width, and more if the terminal has space.
 
-        A single column that is wider than the terminal wraps too.
+        Rich would narrow the widest column below its least width. Only a column that is wider than the terminal is
+        narrowed here.
         """
         widths, left = {place: self.least[place] for place in places}, max(0, width - self._width(places))
         more = {place: max([0, *(cell_len(row[place]) - widths[place] for row in self.rows)]) for place in places}

@@ -85,7 +85,10 @@ def _columns(tests: Any) -> tuple[list[Any], list[Any]]:  # Any: JSON
 
 
 def _restored(value: Any) -> Any:  # Any: JSON
-    """A dict, or a list that begins with one, with whole numbers as keys. JSON has turned these keys into texts."""
+    """The value with whole numbers as keys of a dict, or of the dict that begins a list: JSON has only texts as keys.
+
+    A dict with any other key stays unchanged.
+    """
     match value:
         case dict():
             try:

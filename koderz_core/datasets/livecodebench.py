@@ -38,7 +38,7 @@ _DEEP = """import sys
 if __name__ == "candidate":  # in the program's process only
     sys.setrecursionlimit(50000)
 """
-"""As in ``import_string`` of testing_util.py, whose imports koderz does not make."""
+"""The recursion limit in ``import_string`` of testing_util.py, whose imports koderz does not add."""
 _FUNCTIONAL = "functional"
 _TEXT_CODES = {"UNICODE", "SHORT_BINUNICODE", "BINUNICODE", "BINUNICODE8"}
 _OTHER_CODES = {"PROTO", "FRAME", "MEMOIZE", "PUT", "BINPUT", "LONG_BINPUT", "STOP"}

@@ -40,7 +40,9 @@ def {function}(*arguments):
         raise NameError("the program defines no function {function!r}")
     return Solution().{function}(*arguments)
 """
-"""The function of a program that has it only as a method of ``Solution``, as the publishers' harnesses accept."""
+"""The tested function, for programs that define it only as a method of ``Solution``. The publishers' harnesses accept
+such programs. A program that defines the function replaces this one.
+"""
 _INT64 = 1 << 63
 
 Pair = tuple[str, str]
@@ -65,7 +67,7 @@ def _tests(calls: Sequence[str], answers: Sequence[str], checker: str, tolerance
     if not calls:
         return TestSet()
     limits = "\n".join([f"{seconds:g}"] * len(calls)) if seconds else ""
-    # The hash of ``humaneval-stdin``, which needs no further class, contains the source without them.
+    # Only the classes that a dataset needs: the recorded hash of ``humaneval-stdin`` is of a source without them.
     more: list[type] = [Tolerant] if tolerance else [Rows, WithRows] if checker == VALUES[1] else []
     kind = [Comparison, *more][-1].__name__
     sources = [_comparison(), *map(inspect.getsource, more), f"like = {kind}({checker!r}, {tolerance!r}).like\n"]

@@ -68,7 +68,7 @@ def spans_of(recording: Recording, configuration: Configuration, label: str, tra
         "output.value": _fenced(transcript.program),
         **_facts(recording, configuration, row),
         "error.type": "_OTHER" if row.outcome == "error" else None,
-        # Its length is then that of the spans inside: 0, or that of tests between answers of the response cache.
+        # The span then has only the length of the spans inside it: 0, or the time of tests between cached answers.
         "koderz.duration_unknown": True if end is None or row.seconds is None else None,
     }
     error = (row.error or "error") if row.outcome == "error" else None

@@ -29,7 +29,7 @@ _OPTIONS: Mapping[str, Any] = {  # Any: arguments of inspect_ai
     "exclude_fields": {"events", "store", "timelines", "messages"},
 }
 _REPORTED = "reported"  # the kind of scores that an imported file stated; earlier logs have it only as the scorer
-_MIXED = "mixed"  # the only scorer of a log of koderz with scores of several kinds
+_MIXED = "mixed"  # the only scorer in a log that koderz wrote with scores of several kinds
 _NO_MODEL = "none/none"
 _NO_ANSWER = "N"  # Inspect counts it as incorrect
 _NO_RESULT = (None, "")
@@ -164,11 +164,11 @@ class _Log:
         return False if value == _NO_ANSWER else truth({field: value}, field)
 
     def _program(self, sample: Any) -> Row:  # Any: as above
-        """The program that koderz returned, of a log that koderz wrote: an answer could be read as another program."""
+        """The program of a sample in a log that koderz wrote, because the answer could be read as another program."""
         kind = sample.metadata.get("score_kind") or self.scorer
         if kind == _REPORTED:
             return {}
-        scores = sample.scores or {}  # those that another scorer added later have other answers
+        scores = sample.scores or {}  # scores that another scorer added later have other answers
         score = scores.get(kind) or scores.get(_MIXED)
         if score is None or score.answer is None:
             return {"answer": sample.output.completion or ""}

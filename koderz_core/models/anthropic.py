@@ -118,7 +118,7 @@ def _take(answer: Answer, event: object) -> str:
     piece = text_of(part, "text")
     answer.take(piece, text_of(part, "thinking"))
     answer.reason = text_of(part, "stop_reason") or answer.reason
-    if start := getattr(event, "message", None):  # it counts one token of output or none, because no text has arrived
+    if start := getattr(event, "message", None):  # reports 0 or 1 output tokens, because no text has arrived
         answer.usage = replace(_usage(getattr(start, "usage", None), answer.usage), output_tokens=None)
     answer.usage = _usage(getattr(event, "usage", None), answer.usage)
     return piece
@@ -140,7 +140,7 @@ def _usage(reported: object, so_far: Usage) -> Usage:
 def _with_cached(usage: Usage) -> Usage:
     """Anthropic counts cached input apart from the other input; here it is a part of it.
 
-    Some servers report 0 if they do not know the count; no prompt is empty.
+    Some servers report 0 if they do not know the count. As no prompt is empty, 0 counts as unknown.
     """
     if usage.input_tokens is None:
         return usage

@@ -40,8 +40,8 @@ def survey(settings: Settings) -> list[Availability]:
 def lacking(models: Iterable[str], surveyed: Iterable[Availability]) -> list[Availability]:
     """The ``models`` (ids) that cannot answer now, with reason and cure, according to ``survey``.
 
-    A paid provider may have models that koderz does not list. They lack what all its models lack.
-    A list that could not be read does not prevent a call.
+    A paid provider may have models that koderz does not list. They lack what all its models lack. Its models can be
+    called even if its list could not be read.
     """
     rows = {row.id.removesuffix(":latest"): row for row in surveyed}
     wanted = (rows.get(model.removesuffix(":latest")) or _unlisted(model, rows.values()) for model in models)
@@ -264,7 +264,7 @@ def listing(at: ModelList, settings: Settings, seconds: float) -> Listing:
 
 @dataclass(frozen=True, slots=True)
 class _Served:
-    """A model in a server's list: only ``name`` in Ollama's form. In others ``id``, and ``name`` is for people."""
+    """A model in a server's list. Requests contain ``name`` in Ollama's form, else ``id``; ``name`` is then a title."""
 
     name: str | None = None
     id: str | None = None
@@ -273,7 +273,7 @@ class _Served:
 
     @property
     def called(self) -> str:
-        """What requests call it; "" if the list does not say it."""
+        """The name of the model in requests; "" if the list does not contain it."""
         return self.id or self.name or ""
 
     @property
@@ -285,7 +285,7 @@ class _Served:
 @dataclass(frozen=True, slots=True)
 class _Reply:
     models: tuple[_Served, ...] = ()  # Ollama's form
-    data: tuple[_Served, ...] = ()  # OpenAI's form, and Anthropic's; some servers send only this list
+    data: tuple[_Served, ...] = ()  # OpenAI's and Anthropic's form; some servers send the list without ``data``
 
 
 def _get(at: ModelList, shown: str, seconds: float) -> bytes | Listing:

@@ -79,7 +79,8 @@ Rows = tuple[tuple[str, Capabilities], ...]
 MILLION = 1_000_000
 
 # Models that think unless asked not to; (?!...) excludes models of the same family that do not think. Some sellers
-# write a dot as p, or put the publisher before the name. Last: names that state it, as deepseek-reasoner does.
+# write a dot as p, or put the publisher before the name. The last line matches names that state that the model thinks,
+# such as deepseek-reasoner.
 THINKERS = (
     r"(?:.*/)?(zai-|nvidia-)?(gpt-oss|qwen-?3(?!\d*b|-coder|-?next-80b-a3b-instruct|.*instruct)|qwq"
     r"|deepseek-(r1|v3[.p][1-9]|v4)|magistral|glm-(4[.p][5-9]|5)|nemotron-3|kimi-k[23]|minimax-m\d).*"

@@ -35,7 +35,7 @@ _SWITCHED = r"(?:.*/)?(qwen3(?!-coder|-?next-80b-a3b-instruct|.*(instruct|thinki
 class OllamaModel:
     """A model of an Ollama server, with a context of ``settings.num_ctx`` tokens. Ollama decides when to unload it.
 
-    Models in Ollama's cloud ignore that setting and have their whole context (its issue 16598).
+    Models in Ollama's cloud ignore this setting and always have their full context (Ollama's issue 16598).
 
     Not covered: versions of Ollama before October 2025 do not know ``truncate`` and cut long prompts silently. The only
     sign of a cut prompt is then a full context.
@@ -109,7 +109,8 @@ class OllamaModel:
         # Ollama reports no prompt tokens, or 0, if it took the prompt from its cache (its issue 2068).
         answer.usage = Usage(count_of(last, "prompt_eval_count") or None, count_of(last, "eval_count"))
         used = (answer.usage.input_tokens or 0) + (answer.usage.output_tokens or 0)
-        # A full context means that the answer or the prompt was cut, whatever the reason says. The cloud has its own.
+        # A full context means that the answer or the prompt was cut, whatever the reason says. Models in the cloud
+        # have another context.
         full = used >= self._settings.num_ctx and not _away(self._server.card.name)
         answer.reason = "length" if full else text_of(last, "done_reason")
         answer.waited_seconds = (count_of(last, "load_duration", MOST_NANOSECONDS) or 0) / 1e9

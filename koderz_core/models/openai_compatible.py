@@ -29,7 +29,7 @@ from koderz_core.protocols import OnText
 from koderz_core.records import Completion, Request, Usage
 from koderz_core.settings_fields import SecretStr
 
-# Mistral's server streams the usage without this field, and refuses every request with it.
+# Mistral's server streams the usage without this field, and refuses every request that contains the field.
 _WITH_USAGE = {"stream_options": {"include_usage": True}}
 
 

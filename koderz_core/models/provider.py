@@ -22,7 +22,7 @@ MISTRAL = "api.mistral.ai"
 SEEDLESS = (MISTRAL, "generativelanguage.googleapis.com")
 """Servers that refuse every request with the field ``seed``."""
 AZURE = ("openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com")
-"""Microsoft's servers, which accept the limit of an answer only under the publisher's own name."""
+"""Microsoft's servers. They know the publisher's own name of the token limit, and newer models accept only this name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Availability:
     """Whether a model can answer now. An ``id`` that ends in ``/*`` means the whole provider.
 
     ``reason`` explains why or why not; ``cure`` is what the user can do about it, "" if the model is ready.
-    ``unread``: the list of its server could not be read, although calls may work.
+    ``unread``: the list of its server could not be read, but calls may work.
     """
 
     id: str

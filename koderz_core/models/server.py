@@ -226,7 +226,7 @@ class Server:
 
     @property
     def _context(self) -> str:
-        """What may be too small for the prompt; no setting changes it in the publisher's cloud."""
+        """What may be too small for the prompt, without a setting in the publisher's cloud, where none changes it."""
         return Advice().context if self.provider.away(self.card.name) else self.advice.context
 
     @property

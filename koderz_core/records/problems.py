@@ -70,10 +70,10 @@ class TestSet:
 class PublicProblem:
     """The part of a problem that a strategy sees: no tests, no canonical solution.
 
-    ``prompt`` is the whole text of the task, with the given code. ``preamble`` is run before every candidate program:
-    the part of ``prompt`` before the function to write, such as imports and given helper functions, which a program
-    need not repeat, and what the publisher's harness runs first. ``kind`` decides which words a prompt uses and how a
-    reply is read; strategies do not need it.
+    ``prompt`` is the whole text of the task, with the given code. ``preamble`` is run before every candidate program.
+    It contains the part of ``prompt`` before the function to write, such as imports and given helper functions, so a
+    program need not repeat this part. It may also contain code that the publisher's harness runs first. ``kind``
+    decides which words a prompt uses and how a reply is read; strategies do not need it.
     ``entry_point``: the function or class that tests use first; ``run`` for a ``program``, whose tests call
     ``run(input)``, which returns the output. ``names``: further names that a program must define. ``file``: the name
     of the file that a ``module`` is. ``given``: the code to start from: the faulty program of a ``repair``, the stub

@@ -99,7 +99,7 @@ def solvers_table(rows: Sequence[SummaryRow], problems: Sequence[Difficulty]) ->
 
 
 def shared_rows(rows: Sequence[SummaryRow]) -> tuple[str, ...]:
-    """The warning about problems of several datasets, if there are any."""
+    """The warning that problems of several datasets share rows, if the configurations ran on several datasets."""
     return (SAME_IDS,) if len({row.dataset_sha256 for row in rows}) > 1 else ()
 
 

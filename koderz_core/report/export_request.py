@@ -139,7 +139,7 @@ class ExportOrder:
 
 
 def _ascii_name(benchmark: str) -> str:
-    """The name of a benchmark for a file, with a hash if it has other letters: two files must not have one name."""
+    """The name of a benchmark for a file. If it is not ASCII, a hash is added: two files must not have one name."""
     name = re.sub(r"[^A-Za-z0-9_]+", "-", benchmark).strip("-")[:60]
     if benchmark.isascii():
         return name

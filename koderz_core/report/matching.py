@@ -36,7 +36,7 @@ def matches(pairs: Sequence[Pair], names: Mapping[Key, str]) -> Iterator[str]:
             yield only
         return
     judged = [(names[pair.key], pair.match) for pair in pairs if pair.match]
-    for margin in dict.fromkeys(match.margin for _, match in judged):  # a registered one may differ
+    for margin in dict.fromkeys(match.margin for _, match in judged):  # a registered margin may differ
         base, of = names[pairs[0].baseline], [(name, match) for name, match in judged if match.margin == margin]
         yield f"Match with the baseline {base} {within(margin)}: {_counted(of)}."
     if priced := [(names[pair.key], pair.cost_match) for pair in pairs if pair.cost_match]:

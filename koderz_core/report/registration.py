@@ -94,7 +94,7 @@ def primary_words(plan: Plan, registration: Registration) -> str:
 
 
 def deviation_announced(before: Plan, after: Plan) -> str:
-    """That a change of a registered plan is recorded; empty if reports would show no change."""
+    """How a new plan deviates from the registered plan; empty if reports would show no deviation."""
     changed = "; ".join(changes(before, after))
     return (
         changed and f"The new plan deviates from the registered plan, and reports will show this deviation: {changed}."

@@ -94,8 +94,8 @@ def of_failure(failure: CallFailed, reserved: int) -> int:
     """The picodollars that a failed attempt counts as.
 
     Its cost if that is known, as for local models. Otherwise 0 if the provider was not reached or refused the request,
-    because no provider bills that, and the whole reservation if the answer broke off or was late, because it may have
-    been billed.
+    because no provider bills that. The whole reservation if the answer was interrupted or a server stopped waiting for
+    it, because the call may have been billed.
     """
     if failure.cost is not None and failure.cost.usd is not None:
         return _up(failure.cost.usd)

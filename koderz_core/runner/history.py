@@ -108,7 +108,7 @@ class History:
     closed: BenchmarkClosed | None = None
 
     def follow(self, entry: Entry) -> None:
-        """Take over how an experiment ended. The last end counts, but not an error after which it started again."""
+        """Record how an experiment ended. The last end counts, except an error after which it started again."""
         match entry.event:
             case ExperimentStarted() if entry.experiment and self.outcomes.get(entry.experiment) == "error":
                 del self.outcomes[entry.experiment]

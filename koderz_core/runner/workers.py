@@ -152,7 +152,7 @@ class Workers:
 
 
 def _seconds(task: Task, slot: Slot, begin: float) -> float:
-    """The time of an experiment that runs since ``begin`` (monotonic), with its recorded steps and without pauses."""
+    """The time of an experiment that started at ``begin`` (monotonic), with its recorded steps and without pauses."""
     return task.tape.seconds + time.monotonic() - begin - slot.paused_seconds
 
 

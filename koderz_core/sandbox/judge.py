@@ -119,7 +119,7 @@ class BoxedJudge:
         return self._modules.confirmed(problem, tests, order, verdict, opined=report.opined)
 
     def _is_doubtful(self, answer: Answer) -> bool:
-        """Whether a program has failed, or its tests seem broken, perhaps because they need its own process."""
+        """Whether a program has failed or its tests seem broken: perhaps the tests need the program's own process."""
         if answer.report is None:
             return bool(answer.broken)
         return answer.report.error != "timeout" and not answer.report.verdict(self.isolation).passed
@@ -127,9 +127,9 @@ class BoxedJudge:
     def _need_its_process(self, problem: Problem, tests: TestSet, answer: Answer) -> bool:
         """Whether asserts about a function must run in the process of the program, which never decides this alone.
 
-        They must if the canonical solution meets values that cannot cross, or passes more tests there. Without a
-        canonical solution, the program of the ``answer`` and one whose functions return None must meet such values: the
-        second one meets only values that the tests make.
+        They must if the canonical solution meets values that cannot cross, or passes more tests in its own process.
+        Without a canonical solution, they must if both the program of the ``answer`` and a program whose functions
+        return None meet such values. The second program meets only values that the tests create.
         """
         if not problem.canonical_solution:
             empty = replace(problem, canonical_solution=_returning_none(problem.public))

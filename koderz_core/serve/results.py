@@ -143,7 +143,7 @@ ENDPOINTS = (
     Endpoint(
         "GET",
         "/v1/benchmarks/{benchmark}/experiments",
-        "The output of `koderz results BENCHMARK --experiments --json`, with up to `limit` experiments.",
+        "The output of `koderz results BENCHMARK --experiments --json`, with at most `limit` experiments.",
         experiments,
         _ROWS,
         query=ExperimentsQuery,

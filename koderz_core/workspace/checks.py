@@ -86,7 +86,7 @@ class Checks:
         if not ids:
             raise UnknownNameError("problem", name, problems)
         if len(ids) > 1:
-            raise UsageError(f"{name!r} is the end of several ids of problems: {listed(ids, 5)}. Give the whole id.")
+            raise UsageError(f"The ids of several problems end with {name!r}: {listed(ids, 5)}. Give the whole id.")
         problem = problems[ids[0]]
         self._grading.require_gradable([problem])
         return Check(problem, self._grader.tests_of(problem, "plus" if problem.plus else "base"), self._grader)

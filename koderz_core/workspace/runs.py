@@ -257,9 +257,9 @@ class Runs:
         with suppress(StoreError):
             if not path.exists() and (file := self.results.renamed_journals().get(benchmark)):
                 raise UsageError(
-                    f"The journal of {benchmark} is in the file {file}, but its name must be {path.name}. Rename the "
-                    f"file in {path.parent}, then repeat the command. To start the benchmark again, move the file to "
-                    "another folder."
+                    f"The journal of {benchmark} is in the file {file}, but the name of this file must be {path.name}. "
+                    f"Rename the file in {path.parent}, then repeat the command. To start the benchmark from the "
+                    "beginning instead, move the file to another folder."
                 )
         return path
 

@@ -149,8 +149,8 @@ class Upkeep:
         """Return the benchmarks that ``keep`` and ``days`` do not keep, the oldest first.
 
         Running and pinned benchmarks, and those whose journal file was renamed, are omitted. The age of a benchmark is
-        the age of the last line of its journal. Shards that are not merged are one benchmark, which stays as a whole.
-        The shards of a merged benchmark precede it: without it, they would be benchmarks again.
+        the age of the last line of its journal. Shards that are not merged count as one benchmark: all are returned, or
+        none. The shards of a merged benchmark precede it: without it, they would be benchmarks again.
         """
         parts = defaultdict[str, list[Path]](list)
         for path in journals_in(self._settings.journals_dir):
@@ -186,7 +186,7 @@ class Upkeep:
             self._results.reindex()
 
     def _forget(self, benchmark: str) -> int | None:
-        """Delete the memories of a benchmark. On a full disk the journal goes first: even a deletion needs space."""
+        """Delete the memories of a benchmark, on a full disk after its journal: deleting memories needs free space."""
         try:
             return forget_benchmark(self._settings, benchmark)
         except CortexError:

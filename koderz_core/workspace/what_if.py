@@ -27,7 +27,7 @@ class Sources:
     """The recorded attempts of configurations. ``problems``: all that were given to one of them, in natural order.
 
     ``sources``: by name. ``aliases``: the letters of configurations, and the ids of those in only one of the
-    benchmarks, each with the name of its source. ``untested``: as of ``untested_pairs``.
+    benchmarks, each with the name of its source. ``untested``: as ``untested_pairs`` returns it.
     """
 
     rows: tuple[SummaryRow, ...]

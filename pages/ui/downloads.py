@@ -74,7 +74,7 @@ def offer_reports(rows: Sequence[SummaryRow], baseline: tuple[str, str] | None) 
 
 
 def show_preview(workspace: Workspace, order: ExportOrder, datasets: Iterable[str]) -> None:
-    """The first lines of the file. ``datasets``: those of all benchmarks, whose problems tables may state."""
+    """The first lines of the file. ``datasets``: of all benchmarks; a table may contain data of their problems."""
     annotations = workspace.results.annotations() if order.table == "labels" else ()
     state = f"{workspace.results.state()} {workspace.datasets.missing(datasets)} {hash(annotations)}"
     excerpt = _excerpt(Preview(workspace, order, state))

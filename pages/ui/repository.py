@@ -91,7 +91,7 @@ def offer_summary(workspace: Workspace, opened: OpenRepository, models: Sequence
     with edge(), st.container(horizontal=True, vertical_alignment="bottom", key="summary"):
         model = st.selectbox("Model", models, index=None, key="summary model", accept_new_options=True)
         leaves = bool(model) and workspace.repositories.leaves_machine(str(model))
-        # Two keys: with the click on one button, a choice may arrive that needs the other one.
+        # Two keys: a new choice of the model, which needs the other button, may arrive together with a click.
         key, label = ("send map", "Send the map to the provider of this model") if leaves else ("summarize", WRITE)
         if st.button(label, key=key, icon="☁️" if leaves else "📝", disabled=not model):
             with st.spinner("The model is writing"):

@@ -124,7 +124,7 @@ def show_controls(workspace: Workspace, progress: BenchmarkProgress) -> None:
 
 
 def _control(act: Callable[[str, str | None], object], benchmark: str, key: str) -> None:
-    """Act on the part that is chosen now: the choice may arrive with the click."""
+    """Act on the part that is chosen now: a new choice may arrive together with the click."""
     act(benchmark, st.session_state.get(key) or None)
 
 

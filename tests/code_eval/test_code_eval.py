@@ -117,5 +117,5 @@ def test_a_number_that_ends_several_ids_names_none_of_their_problems(tmp_path: P
     file.write_text("\n".join(json.dumps({"task_id": name} | problem) for name in ("a/1", "b/1")))
     reward = code_eval.reward_for(str(file))
     assert reward(["def one(): return 1"], task_id=["b/1"]) == [1.0]
-    with pytest.raises(UsageError, match="'1' is the end of several ids of problems: a/1, b/1"):
+    with pytest.raises(UsageError, match="The ids of several problems end with '1': a/1, b/1"):
         reward(["def one(): return 1"], task_id=[1])
