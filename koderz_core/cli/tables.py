@@ -126,8 +126,8 @@ class Drawing:
     def _widths(self, places: Sequence[int], width: int) -> Mapping[int, int]:
         """The width of each column, by place: its least width, and more if the terminal has space.
 
-        Rich would narrow the widest column below its least width. Only a column that is wider than the terminal is
-        narrowed here.
+        Rich would narrow the widest column below its least width. Here, only the last column of a part that is wider
+        than the terminal is narrowed.
         """
         widths, left = {place: self.least[place] for place in places}, max(0, width - self._width(places))
         more = {place: max([0, *(cell_len(row[place]) - widths[place] for row in self.rows)]) for place in places}

@@ -22,7 +22,7 @@ MISTRAL = "api.mistral.ai"
 SEEDLESS = (MISTRAL, "generativelanguage.googleapis.com")
 """Servers that refuse every request with the field ``seed``."""
 AZURE = ("openai.azure.com", "services.ai.azure.com", "cognitiveservices.azure.com")
-"""Microsoft's servers. They know the publisher's own name of the token limit, and newer models accept only this name."""
+"""Microsoft's servers. They know the publisher's own name of the token limit; newer models accept only this name."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -226,7 +226,7 @@ class Server:
 
     @property
     def _context(self) -> str:
-        """What may be too small for the prompt, without a setting in the publisher's cloud, where none changes it."""
+        """What may be too small for the prompt. In the publisher's cloud, no setting changes it, so none is named."""
         return Advice().context if self.provider.away(self.card.name) else self.advice.context
 
     @property

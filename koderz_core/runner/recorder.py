@@ -42,7 +42,7 @@ class Recorder:
         self._clock = clock
         self._texts = set(known_texts)
         self._pending: list[Entry] = []  # new texts, which are written together with the next event
-        self._unwritten: dict[str, Entry] = {}  # texts that could not be written, by hash; written with the next mention
+        self._unwritten: dict[str, Entry] = {}  # by hash: texts that failed, which are written with the next mention
         self._guard = threading.Lock()  # guards all three: a text must be in the journal before its first mention
 
     def say(self, event: Event, experiment: str | None = None, ordinal: int | None = None) -> None:
