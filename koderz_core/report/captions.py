@@ -15,7 +15,8 @@ CURVES = (
     "submitted program passes all tests that score this program. A line is solid up to the largest amount "
     "that the configuration used on any problem. From there, it continues as a dotted line at the "
     "same level, because there were no further attempts (‡ in the table). An experiment ends when a program passes "
-    "the gate tests. If this program is wrong, the experiment counts as unsolved, so a line can stay below 100 %."
+    "the gate tests. If this program is wrong, the experiment counts as unsolved, so a line can stay below 100 % "
+    "however many attempts are allowed."
 )
 ENERGY = (
     "Energy is computed as the power of this machine (KODERZ_LOCAL_WATTS) × the seconds of each call to a local "

@@ -109,7 +109,7 @@ EXPERIMENTS: tuple[Column, ...] = (
         "number of programs that the loop tested; programs that were submitted without a test, as in `direct`, do not "
         "count",
     ),
-    whole("calls", "number of answered requests to models"),
+    whole("calls", "number of answered calls to models"),
     whole(
         "input_tokens",
         "tokens sent in answered calls, including cached tokens",
@@ -280,7 +280,7 @@ LABELS: tuple[Column, ...] = (
 TABLES: Mapping[str, Table] = {
     "experiments": Table("one line per experiment: outcome, tests, tokens, cost, time", EXPERIMENTS),
     "iterations": Table("one line per tested program, with the program and the test results", ITERATIONS),
-    "calls": Table("one line per request to a model: tokens, time, price and source of the price", CALLS),
+    "calls": Table("one line per call to a model: tokens, time, price and source of the price", CALLS),
     "comparison": Table(
         "one line per configuration: success rate, cost and verifier precision, with intervals", CONFIGURATIONS
     ),

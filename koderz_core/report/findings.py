@@ -66,8 +66,8 @@ def finding(pair: Pair, labels: Mapping[Key, str]) -> str:
         )
     if pair.reported:
         parts.append(
-            "An imported file states the results of one configuration, and koderz scored the other configuration. The "
-            "difference is therefore due to the configurations alone only if the same tests scored both configurations."
+            "An imported file states the results of one configuration, and koderz scored the other configuration. "
+            "Unless the same tests scored both configurations, the difference is not due to the configurations alone."
         )
     if test.unpaired:
         left_out = numbered(test.unpaired, "problem")

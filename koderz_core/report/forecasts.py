@@ -13,8 +13,8 @@ from koderz_core.report.formats import duration, money, numbered, percent, withi
 
 _SEQUENTIAL = (
     "These probabilities apply if all problems are run (stopping rule: fixed). With sequential stopping, a benchmark "
-    "shows a match less often (see docs/statistics.md). For the primary comparison, the differences stated above are "
-    "not tested."
+    "shows a match less often (see docs/statistics.md). The differences stated above do not apply to the primary "
+    "comparison."
 )
 LAST_RUN = "The last run"
 """The subject of a receipt that is shown later: the benchmark may have been resumed, and cost more in total."""
@@ -56,7 +56,7 @@ def can_show(plan: Plan, past: Sequence[PastPair]) -> str:
     expectation = expected(plan, past)
     left = variance_left_by(repeats, expectation.from_chance or 0.0)
     found = visible(n, pairs, expectation.discordance, left)
-    planned = f"With {numbered(n, 'problem')}{f' and {repeats} repeats,' if repeats > 1 else ''}"
+    planned = f"With {numbered(n, 'problem')}{f' and {repeats} repeats' if repeats > 1 else ''},"
     if found is None:
         return f"{planned} no difference can be statistically significant."
     against = (

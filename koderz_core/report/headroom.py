@@ -204,9 +204,9 @@ def conclusion(found: Headroom) -> str:
         "nothing": f"Nothing to learn: even a perfect choice per problem would gain only {reach}, and {least}.",
         "luck": f"No learnable gain was found: the oracle gains {reach}, but the configuration that is best in other "
         f"repeats of the same problem brings no significant gain{luck}, so the oracle's gain may be due to chance.",
-        "little": f"Little to learn: a perfect choice per problem would gain {reach}. If the choice is "
-        "imperfect and the chosen configurations fail on some problems that the best single configuration solves, "
-        f"{least_usual}.",
+        "little": f"Little to learn: a perfect choice per problem would gain {reach}, but {least_usual} if the "
+        "choice is imperfect and the chosen configurations fail on some problems that the best single configuration "
+        "solves.",
         "some": f"Headroom: a perfect choice per problem would gain {reach} over the best single configuration.",
     }
     return said[found.verdict]

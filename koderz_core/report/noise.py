@@ -147,7 +147,7 @@ NOISE = (
     share(
         "from_draws",
         "share of the squared standard error that the randomness of draws adds",
-        f"{_SINGLE}, or the standard error is 0 because all results are equal",
+        f"{_SINGLE}, or `error` is missing",
         shown=Shown("share of variance from draws", 9, if_known(percent), optional=True),
     ),
     number(

@@ -47,8 +47,8 @@ def not_valid(label: str, other: str) -> str:
     """Why the primary comparison of a sequential benchmark has none of the usual tests."""
     return (
         f"{label} against {other} is the primary comparison of a sequential benchmark. For this comparison, p values "
-        "and intervals for a fixed number of problems are not valid and not shown, and groups do not take it into "
-        "account. The section Registration shows the result."
+        "and intervals for a fixed number of problems are not valid and not shown. The rank groups ignore this "
+        "comparison. The section Registration shows the result."
     )
 
 
@@ -202,7 +202,7 @@ def _rows(found: Registered) -> Iterator[tuple[str, str, str]]:
     plan, registration, primary = found.plan, found.registration, found.primary
     done = f"{primary.ended} of {numbered(primary.planned, 'experiment')} of both configurations ended"
     errors = f", {primary.errors} with an error" if primary.errors else ""
-    among = f", of {found.sequential.n} that the stopping rule counts" if found.sequential else ""
+    among = f" (of the {found.sequential.n} that the stopping rule counts)" if found.sequential else ""
     yield "primary comparison", primary_words(plan, registration), result_words(found)
     yield "problems", str(len(plan.problems)), f"{primary.problems} with a result of both configurations{among}"
     yield "experiments", f"{numbered(plan.repeats, 'repeat')} of each problem", f"{done}{errors}"

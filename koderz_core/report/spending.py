@@ -133,7 +133,7 @@ TIERS: Sequence[Column] = (
 )
 ROLES: Sequence[Column] = (
     *NAMED,
-    text("role", "the task of the model in the strategy, such as `coder`", shown=Shown("role", 3, one_line)),
+    text("role", "role of the model in the strategy, such as `coder`", shown=Shown("role", 3, one_line)),
     text("model", "id of the model", shown=Shown("model", 3, one_line)),
     text("tier", "`local`, `small_frontier` or `frontier`", "unknown"),
     whole("calls", "finished calls in experiments with a result", shown=Shown("calls", 3, count)),

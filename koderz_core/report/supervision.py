@@ -104,8 +104,8 @@ REVIEW: Sequence[Column] = (
     *interval(
         share(
             "change",
-            "`after` minus `before`, with equal weight for every experiment; the interval considers that repeats of a "
-            "problem are not independent",
+            "`after` minus `before`, with equal weight for every experiment; the interval takes into account that "
+            "repeats of a problem are not independent",
             shown=Shown("change in percentage points [95 %]", 3, points_of, "of.change"),
         )
     ),

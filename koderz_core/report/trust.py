@@ -146,8 +146,8 @@ TRUST = (
     whole("impossible_problems", "impossible problems with a result", _UNKNOWN, path="of.passes.rate.problems"),
     whole(
         "impossible_solved",
-        "of the experiments that count as passed in `impossible_passed`, the number in which the program also passed "
-        "the held-out tests",
+        "number of experiments that count as passed in `impossible_passed` and whose program also passed the held-out "
+        "tests",
         _UNKNOWN,
         path="of.passes.solved",
     ),

@@ -26,7 +26,7 @@ def plan(problems: int = 164, repeats: int = 1, configurations: tuple[Configurat
 
 def test_without_any_past_a_quarter_is_assumed_and_the_sentence_says_where_that_is_from():
     assert can_show(plan(), []) == (
-        "With 164 problems a difference below 8.2 percentage points will usually not be detected; a difference of 11 "
+        "With 164 problems, a difference below 8.2 percentage points will usually not be detected; a difference of 11 "
         "points is detected with a probability of 80 %. If a configuration is exactly as good as the baseline, the "
         "benchmark shows with a probability of 71 % that this configuration matches the baseline within 10 percentage "
         "points; a probability of 80 % requires 202 problems. These numbers assume that two configurations differ on "
@@ -104,7 +104,7 @@ def test_of_a_sequential_plan_it_says_that_its_rule_shows_a_match_less_often():
     found = [
         can_show(replace(plan(), registration=Registration(0, 1, 0.1, rule)), []) for rule in ("fixed", "sequential")
     ]
-    assert [["a match less often" in said, "stated above are not tested" in said] for said in found] == [
+    assert [["a match less often" in said, "stated above do not apply" in said] for said in found] == [
         [False, False],
         [True, True],
     ]
@@ -113,7 +113,7 @@ def test_of_a_sequential_plan_it_says_that_its_rule_shows_a_match_less_often():
 @pytest.mark.parametrize("repeats", [1, 5])
 def test_a_plan_of_5_problems_shows_nothing(repeats):
     assert can_show(plan(5, repeats), []).endswith("no difference can be statistically significant.")
-    assert can_show(plan(1), []).startswith("With 1 problem no difference")
+    assert can_show(plan(1), []).startswith("With 1 problem, no difference")
 
 
 @pytest.mark.parametrize("n", [6, 7, 10, 2000])

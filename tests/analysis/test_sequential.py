@@ -98,7 +98,7 @@ def test_problems_that_ended_after_the_decision_are_not_in_the_registered_result
     numbers = registration_numbers(found)
     assert (found.sequential.at, numbers["problems"], numbers["difference"]) == (n, n, 0.0)
     (table,) = registration_tables([found])
-    counted = f"{n} with a result of both configurations, of {n} that the stopping rule counts"
+    counted = f"{n} with a result of both configurations (of the {n} that the stopping rule counts)"
     assert ("problems", "100", counted) in table.rows
 
 

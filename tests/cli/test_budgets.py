@@ -89,7 +89,7 @@ def test_plan_only_counts_what_the_same_command_would_run(koderz: Any) -> None:
 
 def test_plan_only_says_what_the_plan_can_show(koderz: Any) -> None:
     said = koderz(*SMALL, "--plan-only").out
-    assert "With 6 problems a difference below 89 percentage points will usually not be detected" in said
+    assert "With 6 problems, a difference below 89 percentage points will usually not be detected" in said
     assert koderz(*SMALL, "--plan-only", "--json").json["can_show"] in said
 
 

@@ -121,5 +121,5 @@ def test_what_the_plan_can_show_changes_with_its_problems(visit: Visit) -> None:
     app = visit("launch")
     assert "no difference can be statistically significant" in said(app)
     app.segmented_control(key="way 1").set_value("all").run()
-    assert "With 164 problems a difference below" in said(app)
+    assert "With 164 problems, a difference below" in said(app)
     assert "These numbers assume that two configurations differ on about 25 % of the problems" in said(app)
