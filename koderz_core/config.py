@@ -78,8 +78,8 @@ class Settings:
 
     home: Path = _setting(default_home, "The data folder: journals, index, model weights and settings.toml.")
     offline: bool = _setting(False, "Refuse connections to addresses outside this machine.")
-    models_dir: Path | None = _setting(None, "The folder of GGUF files. Default: `models` in the data folder.")
-    datasets_dir: Path | None = _setting(None, "The folder of datasets. Default: `datasets` in the data folder.")
+    models_dir: Path | None = _setting(None, "The folder of GGUF files. If not set: `models` in the data folder.")
+    datasets_dir: Path | None = _setting(None, "The folder of datasets. If not set: `datasets` in the data folder.")
     humaneval_path: Path | None = _setting(None, "Your own HumanEval file (.jsonl, .jsonl.gz).")
 
     openai_api_key: SecretStr | None = _setting(None, "Your OpenAI key.", prefixed=False, check=key_of)
@@ -146,7 +146,7 @@ class Settings:
         dict, "Model tiers (local, small_frontier, frontier) by model id or provider, if koderz cannot determine them."
     )
 
-    allowed_models: str = _setting("", "The allowed models, separated by spaces. Default: all models.")
+    allowed_models: str = _setting("", "The allowed models, separated by spaces. If not set: all models.")
     timeout: float = _setting(
         300.0,
         "The timeout of a request in seconds. For embedded models: the longest pause allowed in an answer.",
@@ -173,8 +173,8 @@ class Settings:
     )
     test_timeout: float = _setting(
         10.0,
-        "The time limit in seconds for all tests of one program. Default: 4 times the time of the canonical solution "
-        "(at least 4 s), or 10 s if there is no canonical solution. By default, each plus test has its own limit.",
+        "The time limit in seconds for all tests of one program. If not set: 4 times the canonical solution's time (at "
+        "least 4 s; 10 s without a canonical solution), and also a separate limit for each plus test.",
         above=0,
         most=3600,
     )
@@ -183,7 +183,7 @@ class Settings:
     cache_mb: float = _setting(500.0, "The size limit of the response cache in MB.", above=0, most=1e6)
     model_memory_gb: float | None = _setting(
         None,
-        "The memory in GB that the local models of one koderz process may use together. Default: the free memory "
+        "The memory in GB that the local models of one koderz process may use together. If not set: the free memory "
         "minus memory_reserve_gb.",
         above=0,
         most=1e6,
@@ -191,12 +191,12 @@ class Settings:
     memory_reserve_gb: float | None = _setting(
         None,
         "The memory in GB that koderz leaves free. If less is free, no experiment starts; below half of this amount, "
-        "running experiments pause. 0: never pause. Default: 10 % of the total memory, between 0.25 and 2 GB.",
+        "running experiments pause. 0: never pause. If not set: 10 % of the total memory, between 0.25 and 2 GB.",
         least=0,
         most=1e6,
     )
     llama_server: Path | None = _setting(
-        None, "The path of your own llama-server program, such as one for GPUs. Default: the server in xllamacpp."
+        None, "The path of your own llama-server program, such as one for GPUs. If not set: the server in xllamacpp."
     )
     reproducible: bool = _setting(
         False, "Make embedded models generate the same text for the same seed. Prompts are then not cached."

@@ -117,7 +117,7 @@ class _Commands(LazyGroup):
         except BrokenPipeError as error:
             if runs and ctx.invoked_subcommand in _RUNS:
                 raise InfrastructureError(
-                    "The reader of the output has ended before the command. Finished work is kept. Run the same "
+                    "The program that reads the output ended before koderz. Finished work is kept. Run the same "
                     "command again."
                 ) from error
             raise BrokenPipeError from error  # without its number, for which click would exit with 1: a bug in koderz

@@ -36,7 +36,7 @@ def _control(choose: Callable[[Workspace], Act]) -> click.Command:
             target = None if only is None else _target(opened, found, only)
             pid = choose(opened)(found, target)
             what = found if target is None else f"{target} of {found}"
-            _confirm(f"{what} will {choose.__name__}", pid)
+            _confirm(f"{choose.__name__} {what}", pid, "; calls in progress end first")
 
     return command
 
@@ -80,12 +80,12 @@ def change(benchmark: str, max_cost: float | None, concurrency: int | None, data
         pid = opened.runs.change(found, max_cost, concurrency)
         budget = [] if max_cost is None else [f"a budget of {money(max_cost)}"]
         limit = [] if concurrency is None else [f"a concurrency of {concurrency}"]
-        _confirm(f"{found} will have {' and '.join(budget + limit)}", pid)
+        _confirm(f"set {' and '.join(budget + limit)} for {found}", pid)
 
 
-def _confirm(what: str, pid: int) -> None:
-    runner = f"Process {pid}" if pid else "An unknown process"
-    click.echo(f"{what} within two seconds. {runner} runs this benchmark.")
+def _confirm(act: str, pid: int, remark: str = "") -> None:
+    runner = f"Process {pid}" if pid else "The process that runs the benchmark"
+    click.echo(f"{runner} will {act} within two seconds{remark}.")
 
 
 def _target(opened: Workspace, benchmark: str, text: str) -> str:

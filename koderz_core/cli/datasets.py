@@ -73,8 +73,8 @@ def list_problems(
 ) -> int:
     """List the problems of a dataset, show one problem, check a dataset file, or compute mutation scores.
 
-    --mutation-score runs up to 30 mutants of each canonical solution: copies with one fault each. The mutation score
-    of a problem is the share of mutants that its tests detect. koderz keeps the scores, and the page Problems of
+    --mutation-score runs up to 30 mutants of each canonical solution. A mutant is a copy with one fault. The mutation
+    score of a problem is the share of mutants that its tests detect. koderz keeps the scores, and the page Problems of
     the dashboard lists the problems with weak tests.
 
     Exits with code 3 if the dataset file contains errors, and with code 4 if a canonical solution fails its tests.

@@ -42,12 +42,13 @@ def doctor(
 ) -> int:
     """Check models, servers, keys, datasets, the grader, the disk, journals and the index.
 
+    Exits with code 3 if a required item is missing or does not work.
+
     --ports shows which program answers at each usual port of model servers, which protocol the program uses, and how
     to use the program with koderz.
 
     --repair removes incomplete and unreadable lines from journals, releases the locks of dead processes and rebuilds a
-    broken index. Before it removes unreadable lines, it saves a copy of the journal in the same folder. Exits with code
-    3 if a required item is missing or does not work.
+    broken index. Before it removes unreadable lines, it saves a copy of the journal in the same folder.
     """
     if ports is not None and (real or grader or repair):
         raise UsageError("--ports checks only ports. Omit --real, --grader and --repair, or omit --ports.")

@@ -22,7 +22,7 @@ KINDS = ("journal", "pin", "label file", "problem file", "selector")  # files of
 _yes = click.option(
     "--yes",
     is_flag=True,
-    help="Delete the benchmarks. Without this option, the command only shows what it would delete.",
+    help="Delete. Without this option, the command only shows what it would delete.",
 )
 
 

@@ -64,7 +64,8 @@ def registration_order(options: Mapping[str, Any]) -> RegistrationOrder | None:
     given = {name: options[name] for name in _FIELDS if options[name] is not None}
     if not options["register"]:
         if given:
-            raise PlanError(f"{', '.join(_FIELDS[name] for name in given)}: these options need --register.")
+            flags = ", ".join(_FIELDS[name] for name in given)
+            raise PlanError(f"{flags} can be used only with --register. Add --register, or omit {flags}.")
         return None
     if options["pilot"]:
         raise PlanError(

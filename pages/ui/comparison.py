@@ -263,7 +263,7 @@ def _choose_problem(
     table = pd.DataFrame(
         {"problem": list(partings), "better configuration": [f"{row.letter} · {row.label}" for row in solvers]}
     )
-    options = {"height": tall(len(partings), FEW_LINES), "alt": "Problems that only one configuration solved"}
+    options = {"height": tall(len(partings), FEW_LINES), "alt": "Problems that one configuration solved more often"}
     problem = chosen_line(table, "problem", list(partings), **options)
     _show_programs(workspace, partings[problem], other, baseline)
 

@@ -92,7 +92,7 @@ def show_memory(shown: ShownMemory) -> None:
     memory = shown.memory
     st.text(plain(one_line(memory.title), TITLE_CHARS * 4))
     if shown.retired:
-        st.text("RETIRED: omitted from searches by default, and never given to a model.")
+        st.text("RETIRED")
     show_remarks([plain(memory.about())])
     if shown.lesson:
         _show_lesson(shown.lesson)
@@ -132,7 +132,7 @@ def offer_retirement(workspace: Workspace, shown: ShownMemory) -> None:
     verb, icon, change = ("Restore", "♻️", memories.restore) if shown.retired else ("Retire", "🗄️", memories.retire)
     # A callback and a key for this memory: while benchmarks run, the next run of the page may show a newer memory.
     st.button(verb, icon=icon, key=f"{verb.lower()} {number}", on_click=_change, args=[change, number, f"{verb}d"])
-    st.caption("A retired memory is kept, but searches omit it by default. A retired lesson is not added to prompts.")
+    st.caption("A retired memory is kept, but searches omit it by default and prompts never contain it.")
 
 
 def _change(change: Callable[[int], None], number: int, done: str) -> None:

@@ -50,7 +50,7 @@ def test_what_another_process_may_take_is_changed_obeyed_and_told(koderz: Any, r
     assert (before.budget_usd, before.concurrency, before.running) == (5.0, 1, 1)
     said = koderz("change", running[:10], "--max-cost", "2.5", "--concurrency", "2")
     assert (said.code, said.err) == (0, "")
-    assert f"{running} will have a budget of $2.50 and a concurrency of 2 within two seconds. Process " in said.out
+    assert f"will set a budget of $2.50 and a concurrency of 2 for {running} within two seconds." in said.out
     assert eventually(lambda: results.benchmark(running).running == 2)
     assert results.benchmark(running).budget_usd == 2.5
     assert "budget $5.00 → $2.50, concurrency 1 → 2 (process" in koderz("analyze", running).out

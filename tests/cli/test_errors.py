@@ -132,7 +132,7 @@ def test_a_benchmark_whose_reader_leaves_is_no_success() -> None:
     command = f"{python} -c 'from koderz_core.cli import main; main()' {words} | true"
     ended = subprocess.run(["bash", "-c", f"set -o pipefail; {command}"], capture_output=True, text=True, check=False)
     assert (ended.returncode, "Exception ignored" in ended.stderr) == (3, False)
-    assert "The reader of the output has ended" in ended.stderr
+    assert "The program that reads the output ended before koderz." in ended.stderr
 
 
 def test_a_key_that_is_no_key_and_a_setting_that_is_no_text_are_named(

@@ -81,7 +81,7 @@ def test_what_another_process_runs_is_paused_and_goes_on_and_is_stopped(
     said = koderz("pause", running[:10])
     row: BenchmarkRow = results.benchmark(running)
     assert (said.code, said.err) == (0, "")
-    assert f"{running} will pause within two seconds. Process {row.holder} runs this benchmark." in said.out
+    assert f"Process {row.holder} will pause {running} within two seconds; calls in progress end first." in said.out
     assert becomes(results, running, "paused")
     assert {experiment.state for experiment in experiments(results, running).values()} == {"paused"}
     time.sleep(1.0)  # calls that were under way have ended
@@ -96,7 +96,7 @@ def test_what_another_process_runs_is_paused_and_goes_on_and_is_stopped(
     lock.write_bytes(b"")  # who runs it may be unknown
     said = koderz("stop", running)
     assert said.code == 0
-    assert f"{running} will stop within two seconds. An unknown process runs this benchmark." in said.out
+    assert f"The process that runs the benchmark will stop {running} within two seconds; " in said.out
     assert becomes(results, running, "stopped")
     assert {experiment.outcome for experiment in experiments(results, running).values()} == {"cancelled"}
     assert koderz("results", running, "--json").json[0]["cancelled"] == 2

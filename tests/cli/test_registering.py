@@ -148,7 +148,8 @@ def test_the_primary_comparison_is_named_by_labels_with_several_parameters(koder
 
 def test_a_pilot_and_options_without_the_switch_are_refused(koderz: Any) -> None:
     assert "cannot be combined" in registered(koderz, "--pilot", "1").err
-    assert "--margin: these options need --register" in koderz(*SMALL, "--margin", "5").err
+    said = koderz(*SMALL, "--margin", "5")
+    assert "--margin can be used only with --register. Add --register, or omit --margin." in said.err
 
 
 def test_every_report_has_the_registration(koderz: Any) -> None:

@@ -90,7 +90,7 @@ def test_a_dashboard_that_shows_a_bundle_saves_no_setting(visit: Visit) -> None:
 
 def test_the_meaning_of_a_setting_is_shown_without_backticks(visit: Visit) -> None:
     app = visit("settings", setting="datasets_dir")
-    meaning = "The folder of datasets. Default: datasets in the data folder."
+    meaning = "The folder of datasets. If not set: datasets in the data folder."
     assert app.dataframe[0].value.set_index("setting").loc["datasets_dir", "meaning"] == meaning
     assert any(text.value.startswith(f"{meaning}\n") for text in app.text)
     assert not app.dataframe[0].value["meaning"].str.contains("`").any()
