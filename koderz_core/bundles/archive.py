@@ -105,7 +105,7 @@ def _check(path: Path, entry: ZipInfo) -> None:
     if entry.file_size > MOST_BYTES:
         _refuse(path, f"{name!r} has {entry.file_size} bytes; at most {MOST_BYTES} are allowed")
     if entry.file_size > max(SMALL_BYTES, MOST_RATIO * entry.compress_size):
-        _refuse(path, f"{name!r} expands from {entry.compress_size} to {entry.file_size} bytes, so it is a zip bomb")
+        _refuse(path, f"{name!r} expands from {entry.compress_size} to {entry.file_size} bytes: it may be a zip bomb")
 
 
 def _read(path: Path, archive: ZipFile, entry: ZipInfo) -> bytes:

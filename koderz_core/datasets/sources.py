@@ -362,6 +362,6 @@ def _require_modules(problems: Sequence[Problem]) -> None:
     if blocked:
         raise DataError(
             f"koderz cannot grade {len(blocked)} of the {len(problems)} selected problems on this machine. "
-            f"{blocked[0].id}: {blocked[0].obstacle}. Install these modules (for pytest: pip install "
-            "'koderz[repositories]'), or select only problems that koderz can grade: --problems gradable."
+            f"For example, {blocked[0].id}: {blocked[0].obstacle}. Install the missing modules (for pytest: pip "
+            "install 'koderz[repositories]'), or select only problems that koderz can grade: --problems gradable."
         )

@@ -50,8 +50,8 @@ def impossible(problem: Problem) -> Problem | LeftOut:
     if not hidden or len(asserts) < _FEWEST:
         return LeftOut(
             problem.id,
-            "it has fewer than two asserts, or no assert of the form function(arguments) == value whose call occurs "
-            "nowhere else in the text and the asserts of the problem",
+            "it has fewer than two asserts, or no assert that koderz can make false (of the form function(arguments) "
+            "== value, with a call that occurs nowhere else in the text and the asserts of the problem)",
         )
     chosen = ([claim for claim in hidden if not claim.binary] or hidden)[-1]
     changed = _with_value(source, chosen.value)

@@ -134,10 +134,7 @@ def _reasons(plan: Plan, forecast: Forecast, settings: Settings) -> Iterator[str
         names = ", ".join(map(plain, escaping))
         yield f"koderz can neither report nor limit the cost of {names}, because no price is known."
     elif most is None and paid:
-        yield (
-            "The cost cannot be estimated yet, because no comparable experiment has finished. "
-            "No budget limits the cost."
-        )
+        yield "The cost cannot be estimated yet, because no comparable experiment has finished."
     elif most is not None and most > limit:
         yield f"The benchmark may cost up to {money(most)}. koderz asks for confirmation above {money(limit)}."
     if forecast.seconds and forecast.seconds.p90 > hours * HOUR:

@@ -87,8 +87,8 @@ def _usual(plan: Plan, settings: Settings) -> tuple[int, int]:
     """The two configurations of a plan. The baseline is the one with strategy direct and the strongest model."""
     if len(plan.configurations) != 2:
         raise PlanError(
-            "Name the two configurations of the primary comparison with --primary, the baseline second. The "
-            f"configurations of this plan: {', '.join(_choices(plan))}."
+            "Name the two configurations of the primary comparison with --primary. The second one is the baseline. "
+            f"Configurations of this plan: {', '.join(_choices(plan))}."
         )
 
     def strength(place: int) -> tuple[bool, int, int]:

@@ -87,7 +87,7 @@ def about_looks(results: Results, comparison: Comparison) -> Iterator[str]:
     if any(row.planned > row.n + row.errors for row in tested):
         yield f"The p values of this comparison come from an unfinished benchmark. {_PEEKING}"
     elif names := results.extended(tuple(dict.fromkeys(row.key[0] for row in tested))):
-        yield f"{', '.join(names)} was extended after it had started. {_PEEKING}"
+        yield f"Benchmarks that were extended after they had started: {', '.join(names)}. {_PEEKING}"
 
 
 def _changed(plans: list[RecordedPlan]) -> list[RecordedPlan]:

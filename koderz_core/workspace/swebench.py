@@ -89,7 +89,7 @@ class SwebenchRows:
         """The problem of a line. Raises DataError with all its faults."""
         reading = read_own(json.dumps(line).encode(), self._settings)
         if reading.faults:
-            raise DataError("; ".join(f"{fault.field} {fault.what}" for fault in reading.faults))
+            raise DataError("; ".join(f"the field {fault.field} {fault.what}" for fault in reading.faults))
         return reading.problems[0]
 
     def _checked(self, problem: Problem, line: Line) -> Line:

@@ -196,7 +196,7 @@ def test_p_values_of_an_extended_or_unfinished_benchmark_are_warned_of(koderz: A
     koderz(*SMALL, "--problems", "0:2", "--name", "mine")
     assert "9.6 %" not in koderz("compare", "mine").out
     koderz(*SMALL, "--problems", "0:3", "--name", "mine")
-    assert "was extended after it had started" in " ".join(koderz("compare", "mine").out.split())
+    assert "extended after they had started: " in " ".join(koderz("compare", "mine").out.split())
     (journal,) = journals.glob("*.jsonl")
     journal.write_bytes(b"".join(journal.read_bytes().splitlines(keepends=True)[:-3]))
     shown = " ".join(koderz("compare", "mine").out.split())
