@@ -16,12 +16,12 @@ from described import KEY, MOST, bank, both_models, span
 
 DESIGN = Path(__file__).with_name("design.md")
 RUN = ("solved", "unsolved", "error")
-PARTS, SETS = ("small", "large"), ("humaneval", "mbpp")
-"""The benchmarks of the primary comparison."""
+PARTS, SETS = ("small", "large", "loops"), ("humaneval", "mbpp")
+"""The benchmarks of the registered comparisons."""
 
 
 def missing(experiments: pd.DataFrame, names: Mapping[str, str]) -> list[str]:
-    """The benchmarks of the primary comparison that are absent or still have experiments to run.
+    """The benchmarks of the registered comparisons that are absent or still have experiments to run.
 
     ``experiments`` is the table that koderz exports; ``names`` gives the name of each benchmark by its id. An
     experiment that ended with an error has been run.
