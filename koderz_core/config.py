@@ -122,7 +122,7 @@ class Settings:
     notices: SecretStr | None = _setting(None, "Apprise URLs, separated by spaces, to notify in addition to Slack.")
 
     memory: Literal["on", "all", "off"] = _setting(
-        "on", "Store memories of finished experiments. 'all' includes experiments with scripted models (mock mode)."
+        "on", "Store memories of experiments. 'all' includes experiments with scripted models (mock mode)."
     )
     cortex_path: Path | None = _setting(None, "The index.js of claude-cortex-core.", prefixed=False)
     cortex_db: Path | None = _setting(None, "The file in which the memory server stores all memories.", prefixed=False)
@@ -143,7 +143,7 @@ class Settings:
     )
 
     tiers: dict[str, Literal["local", "small_frontier", "frontier"]] = _setting(
-        dict, "Model tiers (local, small_frontier, frontier) by model id or provider, if koderz cannot determine them."
+        dict, "Model tiers (local, small_frontier, frontier) by model id or provider. They override koderz' own tiers."
     )
 
     allowed_models: str = _setting("", "The allowed models, separated by spaces. If not set: all models.")
@@ -167,7 +167,7 @@ class Settings:
         least=0,
         most=604_800,
     )
-    limits: dict[str, Limits] = _setting(dict, "The limits of each provider: concurrency, calls and tokens per minute.")
+    limits: dict[str, Limits] = _setting(dict, "Limits by provider: concurrency, calls per minute, tokens per minute.")
     sandbox: Literal["auto", "hardened", "strong", "limited"] = _setting(
         "auto", "The sandbox tier. 'auto': the strongest tier that works on this machine, but never 'limited'."
     )
@@ -203,7 +203,7 @@ class Settings:
     )
     local_watts: float = _setting(65.0, "The power in watts of this machine while a model works.", least=0, most=1e6)
     measure_gpu: bool = _setting(
-        True, "Measure the energy of NVIDIA GPUs (nvidia-ml-py). Set local_watts to the machine's power without them."
+        True, "Measure the energy of NVIDIA GPUs (nvidia-ml-py). Set local_watts to the machine's power without GPUs."
     )
     measure_cpu: bool = _setting(
         False, "Use the energy of the processors from RAPL counters (usually requires root) instead of local_watts."

@@ -205,7 +205,7 @@ def _import(client: Client, batch: Sequence[JournalMemory]) -> list[StoreResult]
         counts = [answer.content.get(name) for name in ("imported", "already")]
         if sum(count for count in counts if isinstance(count, int)) != len(batch):
             raise CortexError(
-                f"Memories sent to the memory server: {len(batch)}. The server confirmed a different number: "
+                f"Memories sent to the memory server: {len(batch)}. The server's answer confirms a different number: "
                 f"{_shown(answer.text)}."
             )
         return [StoreResult(True)] * len(batch)
