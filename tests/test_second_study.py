@@ -168,27 +168,29 @@ def test_a_benchmark_of_the_design_with_experiments_to_run_is_missing() -> None:
 
 
 def test_other_readings_change_the_draws_they_name(tmp_path: Path) -> None:
-    """Ten problems: one draw of the large model fails an example only, and one was made while the machine was busy."""
+    """Ten problems: a draw of the large model and a program of repair fail an example only; one draw was disturbed."""
     rows = [("set", f"p{n}", m, "retry", 0.8, True, n > 0, 9, 1.0) for n in range(10) for m in (S, L)]
-    rows += [("set", f"p{n}", S, "repair", 0.8, True, True, 9, 1.0) for n in range(10)]
+    rows += [("set", f"p{n}", S, "repair", 0.8, True, n > 0, 9, 1.0) for n in range(10)]
     frame = pd.DataFrame(rows, columns=COLUMNS)
     busy = [sensitivity.BUSY[0] + 60 if place == 19 else 0.0 for place in frame.index]
     times = {"started_at": busy, "finished_at": [start + 9 for start in busy]}
     experiments = pd.DataFrame({"id": [f"exp_{place}" for place in frame.index], **times})
-    marks = {"exp_0": ("PF", "PP"), "exp_1": ("F", "PP--"), "exp_2": ("F", "PF--"), "exp_3": ("P", "PP--")}
+    marks = [(0, True, "PF", "PP"), (0, False, "F", "PP--"), (1, True, "F", "PP--"), (2, True, "F", "PF--")]
+    marks += [(3, True, "P", "PP--"), (20, True, "F", "PP--")]
     lines = [
-        {"kind": "candidate_scored", "event": {"gate": {"marks": gate}, "held_out": {"marks": rest, "error": None}}}
-        | {"experiment": experiment}
-        for experiment, (gate, rest) in marks.items()
+        {"kind": "candidate_scored", "experiment": f"exp_{place}"}
+        | {"event": {"returned": returned, "gate": {"marks": gate}, "held_out": {"marks": rest, "error": None}}}
+        for place, returned, gate, rest in marks
     ]
     text = "\n".join(json.dumps(line, separators=(",", ":")) for line in lines)
     (tmp_path / "bench.jsonl").write_text(text)
     table = sensitivity.sensitivity_table(frame, experiments, tmp_path)
     points = [text.partition(" ")[0] for text in table["points [95 %]"]]
-    assert points == [*["0.00"] * 3, *["-10.00"] * 3, "0.00"]
-    assert table["problems"].tolist() == [10, 10, 10, 10, 10, 10, 9]
-    assert table["reading"].iloc[[3, 6]].tolist() == [
+    assert points == [*["0.00"] * 4, *["-10.00"] * 3, *["10.00"] * 2, "0.00"]
+    assert table["problems"].tolist() == [*[10] * 9, 9]
+    assert table["reading"].iloc[[4, 7, 9]].tolist() == [
         "1 unclear draws of the 1.5B model solved",
+        "1 unclear programs of repair solved",
         "without 1 disturbed draws",
     ]
 
@@ -210,7 +212,7 @@ def test_published_models_are_compared_on_the_same_problems() -> None:
     others.columns = ["dataset", "problem", "model", "solved"]
     table = tiers.tier_table(frame, others)
     readings = {"all": "falls short", "same": "matches", "none": "better"}
-    assert dict(zip(table["model"], table["reading for 5 tries"], strict=True)) == readings
+    assert dict(zip(table["model"], table[tiers.VERDICT], strict=True)) == readings
     assert tiers.places(frame, table)["models with fewer"].tolist() == [1] * 6
 
 

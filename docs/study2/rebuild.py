@@ -48,6 +48,7 @@ COLUMNS = {
     "gate": "gate_passed",
     "solved": "solved",
     "failure": "failure",
+    "unclear": "unclear",
     "input_tokens": "input_tokens",
     "output_tokens": "output_tokens",
     "machine_seconds": "machine_seconds",
@@ -138,7 +139,8 @@ def files(folder: Path, names: dict[str, str], arena: Path | None) -> Iterator[t
     if arena is not None:
         table = tiers.tier_table(frame, tiers.published(arena))
         places = tiers.places(frame, table)
-        yield HERE / "tiers.md", _page("Published models", NOTE, {"Number of models": places, "Models": table})
+        tables = {"Number of models": places, "Models": table}
+        yield HERE / "tiers.md", _page("Published models", f"{NOTE} {tiers.MEANING}", tables)
         yield HERE / "tiers.svg", pictures.ladder(table, places).encode()
 
 
@@ -153,6 +155,7 @@ def bank_rows(folder: Path, frame: pd.DataFrame) -> pd.DataFrame:
     experiments = pd.read_parquet(folder / "experiments.parquet").loc[frame.index]
     programs = pd.read_parquet(folder / "iterations.parquet").drop_duplicates(["experiment", "code"])
     own = frame.rename(columns={"seconds": "machine_seconds"}).drop(columns=["tokens", "dataset", "problem"])
+    own["unclear"] = experiments["id"].isin(sensitivity.unclear_experiments(folder / "journals"))
     own["method"] = own["method"].replace("ladder", "retry")  # how koderz labels it at temperature 0
     rows = experiments.drop(columns=[name for name in own.columns if name in experiments]).join(own)
     programs = programs[["experiment", "code", "program"]].rename(columns={"experiment": "id"})

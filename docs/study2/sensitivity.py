@@ -18,7 +18,7 @@ from described import bank, span
 BUSY = [datetime(2026, 11, 28, 19, minute, tzinfo=UTC).timestamp() for minute in (37, 40)]
 """An installation and a type check used both cores in this time (UTC), while ``large-humaneval`` ran."""
 PRIMARY, SECONDS = "primary: 5 tries - 1.5B once", "equal seconds: tries - 1.5B once"
-ESCALATION = "escalation - 1.5B once"
+ESCALATION, REPAIR = "escalation - 1.5B once", "repair - tries at equal tokens"
 
 
 def sensitivity_table(frame: pd.DataFrame, experiments: pd.DataFrame, journals: Path) -> pd.DataFrame:
@@ -28,17 +28,20 @@ def sensitivity_table(frame: pd.DataFrame, experiments: pd.DataFrame, journals: 
     """
     rows = experiments.loc[frame.index]
     compared = rows.index.isin(bank(frame).index) & frame["model"].isin([SMALL, LARGE])
-    unclear = rows["id"].isin(unclear_draws(journals)) & compared
+    every = rows["id"].isin(unclear_experiments(journals))
+    unclear, repairs = every & compared, every & (frame["method"] == "repair")
     large = frame["model"] == LARGE
     disturbed = (rows["started_at"] < BUSY[1]) & (rows["finished_at"] > BUSY[0])
     readings = [
-        ("as analysis.py computes", frame, (PRIMARY, ESCALATION, SECONDS)),
+        ("as analysis.py computes", frame, (PRIMARY, ESCALATION, REPAIR, SECONDS)),
         (
             f"{(unclear & large).sum()} unclear draws of the 1.5B model solved",
             _solved(frame, unclear & large),
             (PRIMARY,),
         ),
         (f"all {unclear.sum()} unclear draws solved", _solved(frame, unclear), (PRIMARY, ESCALATION)),
+        (f"{repairs.sum()} unclear programs of repair solved", _solved(frame, repairs), (REPAIR,)),
+        ("all unclear draws and programs of repair solved", _solved(frame, unclear | repairs), (REPAIR,)),
         (f"without {disturbed.sum()} disturbed draws", frame[~disturbed], (SECONDS,)),
     ]
     lines = []
@@ -49,8 +52,8 @@ def sensitivity_table(frame: pd.DataFrame, experiments: pd.DataFrame, journals: 
     return pd.DataFrame(lines, columns=["comparison", "reading", "points [95 %]", "problems", "verdict"])
 
 
-def unclear_draws(journals: Path) -> set[str]:
-    """The experiments whose program fails an example and passes all other tests that were run.
+def unclear_experiments(journals: Path) -> set[str]:
+    """The experiments whose submitted program fails an example and passes all other tests that were run.
 
     koderz does not run the plus tests of a program that fails a base test, and the examples are base tests. By the
     words of the design, such a program is right if it passes the plus tests too.
@@ -60,7 +63,8 @@ def unclear_draws(journals: Path) -> set[str]:
         for line in path.read_text().splitlines():
             if '"kind":"candidate_scored"' in line[:200]:
                 record = json.loads(line)
-                if _is_unclear(record["event"]["gate"], record["event"]["held_out"]):
+                event = record["event"]
+                if event["returned"] and _is_unclear(event["gate"], event["held_out"]):
                     found.add(record["experiment"])
     return found
 

@@ -13,8 +13,16 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from analysis import LARGE, SMALL, t_interval, tries, verdict
+from analysis import LARGE, MARGIN, SMALL, t_interval, tries, verdict
 from described import KEY, MOST, bank, span
+
+VERDICT = f"5 attempts, at a margin of {100 * MARGIN:.0f} points"
+MEANING = (
+    f"The last column of the table *Models* states what the interval of the difference means at a margin of "
+    f"{100 * MARGIN:.0f} points. *better*: its lower end is above 0. *matches*: its lower end is above "
+    f"-{100 * MARGIN:.0f}, but not above 0. *falls short*: its upper end is below -{100 * MARGIN:.0f}. *undecided*: "
+    "all other intervals. The comparisons are not adjusted."
+)
 
 
 def published(folder: Path) -> pd.DataFrame:
@@ -27,8 +35,8 @@ def published(folder: Path) -> pd.DataFrame:
 def tier_table(frame: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
     """One line per published model, the best first, with five tries of the small model minus its one answer.
 
-    Shares and differences are in percent and percentage points. ``reading for 5 tries``: what the difference means at
-    the margin of the study; each line is one comparison of many. A model without a result for each problem is left out.
+    Shares and differences are in percent and percentage points. ``VERDICT``: what the difference means at the margin of
+    the study; each line is one comparison of many. A model without a result for each problem is left out.
     """
     lines = []
     for dataset, part in bank(frame[frame["model"] == SMALL]).groupby("dataset"):
@@ -39,9 +47,7 @@ def tier_table(frame: pd.DataFrame, others: pd.DataFrame) -> pd.DataFrame:
                 difference, low, high, _ = t_interval((success[MOST] - theirs).to_numpy())
                 meaning = "better" if low > 0 else verdict(low, high)
                 line = {"dataset": dataset, "model": model, "problems": len(theirs), "solved (%)": 100 * theirs.mean()}
-                lines.append(
-                    {**line, "5 tries - model [95 %]": span(difference, low, high), "reading for 5 tries": meaning}
-                )
+                lines.append({**line, "5 attempts - model [95 %]": span(difference, low, high), VERDICT: meaning})
     if not lines:
         sys.exit("The files of eval-arena have no model with a result for each problem of the bank.")
     return pd.DataFrame(lines).sort_values(["dataset", "solved (%)"], ascending=[True, False], ignore_index=True)
