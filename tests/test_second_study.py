@@ -185,8 +185,8 @@ def test_other_readings_change_the_draws_they_name(tmp_path: Path) -> None:
     text = "\n".join(json.dumps(line, separators=(",", ":")) for line in lines)
     (tmp_path / "bench.jsonl").write_text(text)
     table = sensitivity.sensitivity_table(frame, experiments, tmp_path)
-    points = [text.partition(" ")[0] for text in table["points [95 %]"]]
-    assert points == [*["0.00"] * 4, *["-10.00"] * 3, *["10.00"] * 2, "0.00"]
+    points = [float(text.partition(" ")[0]) for text in table["points [95 %]"]]
+    assert points == [*[0.0] * 4, *[-10.0] * 3, *[10.0] * 2, 0.0]
     assert table["problems"].tolist() == [*[10] * 9, 9]
     assert table["reading"].iloc[[4, 7, 9]].tolist() == [
         "1 unclear draws of the 1.5B model solved",
