@@ -48,8 +48,8 @@ def sensitivity_table(frame: pd.DataFrame, experiments: pd.DataFrame, journals: 
     for reading, draws, comparisons in readings:
         for comparison, found in results(draws).loc[list(comparisons)].iterrows():
             points = span(*found[["difference", "low", "high"]], digits=2)
-            lines.append((comparison, reading, points, found["problems"], found["verdict"]))
-    return pd.DataFrame(lines, columns=["comparison", "reading", "points [95 %]", "problems", "verdict"])
+            lines.append((comparison, reading, points, found["p (Holm)"], found["problems"], found["verdict"]))
+    return pd.DataFrame(lines, columns=["comparison", "reading", "points [95 %]", "p (Holm)", "problems", "verdict"])
 
 
 def unclear_experiments(journals: Path) -> set[str]:
