@@ -98,8 +98,8 @@ def _persistent(_context: click.Context, _option: click.Parameter, persistent: b
     "--baselines/--no-baselines",
     default=True,
     show_default=True,
-    help="For supervised: also run the coder and each stronger spec or reviewer model with the strategy direct, as "
-    "baselines. Earlier results are reused.",
+    help="For supervised: also run the coder and stronger models (strategy direct) as baselines. Earlier results are "
+    "reused.",
 )
 @option(
     "Models and roles",

@@ -124,7 +124,7 @@ def _role_option(role: str, default: str) -> Option:
     """``--role``; where that is a switch, ``--role-model``."""
     older = (OLDER[role],) if role in OLDER else ()
     names = ", ".join(name for name in sorted((*STRATEGIES, *PRESETS)) if facts_of(name).takes_all_coders)
-    together = f"With several models, koderz makes one configuration for each model; {names} use all models together."
+    together = f"Each model gets its own configuration; {names} use all models together."
     more = together if role == CODER else ""
     text = " ".join(part for part in (ROLES[role].about, more, f" [default: {default}]") if part)
     flags, metavar = (_role_flag(role), *older), "MODEL,..." if role == CODER else "MODEL"
@@ -366,8 +366,7 @@ _ORDER: Options = (
     _problems(
         "--name",
         default="",
-        help="Name of the benchmark. If the name exists, koderz adds new problems, configurations and repeats to that "
-        "benchmark.",
+        help="Name of the benchmark. New problems, configurations and repeats are added to an existing benchmark.",
     ),
     *_RESUMED,
 )
