@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,8 @@ def sensitivity_table(frame: pd.DataFrame, experiments: pd.DataFrame, journals: 
     return pd.DataFrame(lines, columns=["comparison", "reading", "points [95 %]", "p (Holm)", "problems", "verdict"])
 
 
-def unclear_experiments(journals: Path) -> set[str]:
+@cache
+def unclear_experiments(journals: Path) -> frozenset[str]:
     """The experiments whose submitted program fails an example and passes all other tests that were run.
 
     koderz does not run the plus tests of a program that fails a base test, and the examples are base tests. By the
@@ -66,7 +68,7 @@ def unclear_experiments(journals: Path) -> set[str]:
                 event = record["event"]
                 if event["returned"] and _is_unclear(event["gate"], event["held_out"]):
                     found.add(record["experiment"])
-    return found
+    return frozenset(found)
 
 
 def _is_unclear(gate: dict[str, Any] | None, rest: dict[str, Any] | None) -> bool:  # Any: JSON

@@ -16,12 +16,12 @@ import pandas as pd
 from analysis import LARGE, MARGIN, SMALL, t_interval, tries, verdict
 from described import KEY, MOST, bank, span
 
-VERDICT = f"5 attempts, at a margin of {100 * MARGIN:.0f} points"
+POINTS = round(100 * MARGIN)
+VERDICT = f"5 attempts, at a margin of {POINTS} points"
 MEANING = (
-    f"The last column of the table *Models* states what the interval of the difference means at a margin of "
-    f"{100 * MARGIN:.0f} points. *better*: its lower end is above 0. *matches*: its lower end is above "
-    f"-{100 * MARGIN:.0f}, but not above 0. *falls short*: its upper end is below -{100 * MARGIN:.0f}. *undecided*: "
-    "all other intervals. The comparisons are not adjusted."
+    f"The last column of the table *Models* states what the interval of the difference means at a margin of {POINTS} "
+    f"points. *better*: its lower end is above 0. *matches*: its lower end is above -{POINTS}, but not above 0. *falls "
+    f"short*: its upper end is below -{POINTS}. *undecided*: all other intervals. The comparisons are not adjusted."
 )
 
 
