@@ -64,7 +64,7 @@ def _curve(axes: Axes, drawn: pd.DataFrame) -> None:
             if k == MOST:  # beside its point, the text would leave the picture
                 axes.annotate(text, (x, high[-1]), (8, 6), textcoords="offset points", color=colour, ha="right")
             else:
-                axes.annotate(text, (x, y), (6, -12), textcoords="offset points", color=colour)
+                axes.annotate(text, (x, y), (7, 4 if k == most else -5), textcoords="offset points", color=colour)
     axes.set(xlabel="tokens per problem, sent and received", ylabel="problems solved (%)", facecolor=GROUND)
     axes.margins(x=0.2, y=0.1)
     axes.set_title("Problems solved, with 95 % intervals", loc="left", fontsize=10)
