@@ -13,6 +13,7 @@ from functools import wraps
 from importlib import import_module
 from pathlib import Path
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
 import click
 import streamlit as st
@@ -67,6 +68,7 @@ HEADERS = {
 REFUSED = "The request does not come from the dashboard's own pages. Open the dashboard at its own address.\n"
 WARM_UP = "warming"
 RETRY_SECONDS = 0.005  # until the thread of an ended script has sent its last message
+CHANGE_SECONDS = 0.1  # until the browser has sent a change that it has stored
 
 
 def check_exposure() -> None:
@@ -168,9 +170,10 @@ def _host_of(origin: str) -> str | None:
 
 
 def fix_streamlit() -> None:
-    """Apply two fixes of Streamlit 1.67 to every session of this process."""
+    """Apply three fixes of Streamlit 1.67 to every session of this process."""
     ignore_left_pages()
-    AppSession.request_rerun = after_last_message(AppSession.request_rerun)  # type: ignore[method-assign, assignment]
+    fixed = after_changes(after_last_message(AppSession.request_rerun))
+    AppSession.request_rerun = fixed  # type: ignore[method-assign, assignment]
 
 
 def ignore_left_pages() -> None:
@@ -210,6 +213,33 @@ def after_last_message(request: Request) -> Request:
             request(self, client_state)
 
     return request_in_turn
+
+
+def after_changes(request: Request) -> Request:
+    """Let the request of a part that repeats wait for the user's request that the browser may be about to send.
+
+    The browser sends a change of the user shortly after it has stored it. If the part is due in between, its request
+    already contains the change: Streamlit then calls the callbacks of the change, but runs only the part. The request
+    of the change itself, with the address from before the callbacks, finds nothing changed, so the user's click has no
+    effect. If a user's request arrives in time, the request of the part is dropped: the part will be due again.
+    """
+    of_user: WeakKeyDictionary[AppSession, int] = WeakKeyDictionary()  # the number of requests of each session
+
+    @wraps(request)
+    def request_after_changes(self: AppSession, client_state: ClientState | None) -> None:
+        before = of_user.get(self, 0)
+        if client_state is None or not client_state.is_auto_rerun:
+            of_user[self] = before + 1
+            request(self, client_state)
+            return
+
+        def request_unless_changed() -> None:
+            if of_user.get(self, 0) == before:
+                request(self, client_state)
+
+        self._event_loop.call_later(CHANGE_SECONDS, request_unless_changed)
+
+    return request_after_changes
 
 
 def begin_warm_up(script: Path) -> None:

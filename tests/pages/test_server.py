@@ -13,7 +13,14 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
 
-from pages.ui.server import RETRY_SECONDS, after_last_message, imported_by, wait_for_imports
+from pages.ui.server import (
+    CHANGE_SECONDS,
+    RETRY_SECONDS,
+    after_changes,
+    after_last_message,
+    imported_by,
+    wait_for_imports,
+)
 
 ROOT = Path(__file__).parents[2]
 WARM = """
@@ -57,3 +64,26 @@ async def requested_parts(*, last_message_handled: bool) -> list[str]:
 def test_a_part_is_drawn_once_all_messages_of_the_last_run_are_handled_and_not_before() -> None:
     assert asyncio.run(requested_parts(last_message_handled=False)) == []
     assert asyncio.run(requested_parts(last_message_handled=True)) == ["polled"]
+
+
+async def requests_passed_on(*states: ClientState) -> list[str]:
+    """The requests that Streamlit gets of those that a browser sends at once."""
+
+    class Session:  # a SimpleNamespace has no hash
+        _event_loop = asyncio.get_running_loop()
+
+    passed: list[str] = []
+    request = after_changes(lambda _, state: passed.append(state.fragment_id or "page" if state else ""))
+    session = cast(AppSession, Session())
+    for state in states:
+        request(session, state)
+    await asyncio.sleep(CHANGE_SECONDS * 4)
+    return passed
+
+
+def test_a_part_that_repeats_gives_way_to_the_change_that_its_request_already_contains() -> None:
+    repeats, clicked = ClientState(fragment_id="polled", is_auto_rerun=True), ClientState()
+    assert asyncio.run(requests_passed_on(repeats, clicked)) == ["page"]
+    assert asyncio.run(requests_passed_on(repeats, ClientState(fragment_id="changed"))) == ["changed"]
+    assert asyncio.run(requests_passed_on(repeats)) == ["polled"]
+    assert asyncio.run(requests_passed_on(clicked, repeats)) == ["page", "polled"]
