@@ -30,9 +30,10 @@ _say = partial(click.echo, err=True)
 def notify(test: bool, command: tuple[str, ...]) -> int:
     """Run any command and send a notification when it ends. Write -- before COMMAND.
 
-    The notification contains the exit code, the duration, the host and the last lines of the output. Texts that look
-    like secrets are masked. COMMAND runs without a shell, and its output is shown as usual. koderz exits with the exit
-    code of COMMAND, with 127 if COMMAND does not exist, or with 128 plus the signal number if a signal ended COMMAND.
+    The notification contains the duration, the host, the last lines of the output and the exit code, if it is not 0.
+    Texts that look like secrets are masked. COMMAND runs without a shell, and its output is shown as usual. koderz
+    exits with the exit code of COMMAND, with 127 if COMMAND does not exist, or with 128 plus the signal number if a
+    signal ended COMMAND.
     The settings SLACK_WEBHOOK_URL and KODERZ_NOTICES contain the addresses that receive notifications.
     """
     if test:

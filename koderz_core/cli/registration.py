@@ -28,7 +28,7 @@ registration_options = with_options(
         "--primary",
         metavar="A,B",
         advanced=True,
-        help="With --register: configurations A and B of the primary comparison; B is the baseline.  [default: the "
+        help="With --register: the primary comparison, as a configuration and its baseline.  [default: the "
         "configurations of the plan, if it has two]",
     ),
     option(

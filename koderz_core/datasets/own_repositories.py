@@ -156,7 +156,7 @@ def _faults_of_ids(row: RepositoryRow, tree: SourceTree) -> Iterator[Complaint]:
             yield field, what, "write the path of the file, the class if there is one, and the function, joined by ::"
     times = Counter([*row.FAIL_TO_PASS, *row.PASS_TO_PASS])
     if repeated := [test for test, number in times.items() if number > 1]:
-        what = f"contains, together with FAIL_TO_PASS, some tests more than once: {_listed(repeated)}"
+        what = f"lists tests twice, or FAIL_TO_PASS does, or both list them: {_listed(repeated)}"
         yield "PASS_TO_PASS", what, "list each test once, in one of these two fields"
 
 

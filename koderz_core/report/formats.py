@@ -47,8 +47,8 @@ CONSENSUS: Mapping[str, str] = {"gate": "gate tests", "codebleu": "gate tests, t
 """The criteria by which an ensemble compares its programs, or its answers to a question."""
 COSTS = (
     'The column "$ per solved" covers experiments with a result. The columns "calls so far" and "cost so far" cover '
-    "all experiments. Local cost: energy (watts × seconds, or measured) × price of electricity, plus the wear of the "
-    "machine (0 by default)."
+    "all experiments. Local cost: energy (computed or measured) × price of electricity, plus the wear of the machine "
+    "(0 by default)."
 )
 GROUPS = (
     "Group: configurations in the same group do not differ significantly (Holm's method over all pairs, "

@@ -132,7 +132,7 @@ def offer_retirement(workspace: Workspace, shown: ShownMemory) -> None:
     verb, icon, change = ("Restore", "♻️", memories.restore) if shown.retired else ("Retire", "🗄️", memories.retire)
     # A callback and a key for this memory: while benchmarks run, the next run of the page may show a newer memory.
     st.button(verb, icon=icon, key=f"{verb.lower()} {number}", on_click=_change, args=[change, number, f"{verb}d"])
-    st.caption("A retired memory is kept, but searches omit it by default and prompts never contain it.")
+    st.caption("A retired memory is kept, but searches omit it by default. Prompts contain no retired lessons.")
 
 
 def _change(change: Callable[[int], None], number: int, done: str) -> None:

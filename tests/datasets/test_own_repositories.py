@@ -82,7 +82,7 @@ def test_facts_of_a_task(settings: Settings) -> None:
         ),
         (
             {"PASS_TO_PASS": [*PASSING, FAILING[0]]},
-            "field PASS_TO_PASS: contains, together with FAIL_TO_PASS, some tests more than once: ",
+            "field PASS_TO_PASS: lists tests twice, or FAIL_TO_PASS does, or both list them: ",
         ),
         ({"roots": ["lib"]}, "field roots: names a folder that is not in the tree: 'lib'"),
         ({"test": "def check(candidate): ..."}, "field test: is not a field of the kind repo"),

@@ -33,8 +33,8 @@ def toolbox(needs: Sequence[str] = ()) -> tuple[Path, ...]:
     asked = {name: _found(name, folders) for name in needs}
     if missing := [name for name, path in asked.items() if path is None]:
         raise DataError(
-            f"The tests of this repository import {', '.join(map(repr, missing))}, which is not installed. Install it "
-            "in the Python environment of koderz, or omit the repository."
+            f"The tests of this repository import modules that are not installed: {', '.join(map(repr, missing))}. "
+            "Install them in the Python environment of koderz, or omit the repository."
         )
     more = (_found(name, folders) for name in _OF_OLD_PYTHONS)
     return tuple(dict.fromkeys(path for path in (*own, *more, *asked.values()) if path))
