@@ -36,7 +36,7 @@ def _control(choose: Callable[[Workspace], Act]) -> click.Command:
             target = None if only is None else _target(opened, found, only)
             pid = choose(opened)(found, target)
             what = found if target is None else f"{target} of {found}"
-            _confirm(f"{choose.__name__} {what}", pid, "; calls in progress still end")
+            _confirm(f"{choose.__name__} {what}", pid, "; calls in progress are completed")
 
     return command
 

@@ -62,8 +62,8 @@ def what_if(  # noqa: PLR0913, PLR0917 (one argument per option)
     A policy says which models to ask, in which order and how many times. The forms are 'retry MODEL k=3', 'ladder
     SMALL*2>LARGE gate=examples', 'recorded A' and 'mix 0.5 POLICY | 0.5 POLICY'. MODEL can also be MODEL@TEMPERATURE or
     the letter of a configuration. Settings: threshold=0.8 (accept a program that passes at least this share of gate
-    tests), patience=2 (stop asking a model after two attempts without progress). Without --policy, shows the
-    recorded result of each configuration.
+    tests), patience=2 (stop asking a model after two attempts without progress). Without --policy, shows
+    which models and configurations have recorded attempts, and the recorded results.
     """
     if tune and (len(texts) == 0 or not wrong_answer):
         raise UsageError("--tune needs several policies (--policy) and the price of a wrong answer (--wrong-answer).")

@@ -170,10 +170,9 @@ def _host_of(origin: str) -> str | None:
 
 
 def fix_streamlit() -> None:
-    """Apply three fixes of Streamlit 1.67 to every session of this process."""
+    """Apply two fixes of Streamlit 1.67 to every session of this process."""
     ignore_left_pages()
-    fixed = after_changes(after_last_message(AppSession.request_rerun))
-    AppSession.request_rerun = fixed  # type: ignore[method-assign, assignment]
+    AppSession.request_rerun = in_turn(AppSession.request_rerun)  # type: ignore[method-assign, assignment]
 
 
 def ignore_left_pages() -> None:
@@ -195,51 +194,50 @@ def ignore_left_pages() -> None:
 Request = Callable[[AppSession, ClientState | None], None]
 
 
-def after_last_message(request: Request) -> Request:
-    """Let the request of a part wait until all messages of the last run are handled.
+def in_turn(request: Request) -> Request:
+    """Keep the request of a part that repeats from replacing a request of the user or the answer to it.
 
-    The thread of a run ends before the event loop has handled all its messages. If a request arrives in between,
-    Streamlit starts a new thread and ignores what the old one sent: when a part that repeats was due at that moment,
-    the result of a click never reached the browser. (``AppSession.request_rerun`` describes the cause.)
+    The thread of a run ends before the event loop has handled all its messages. If the request of a part arrives in
+    between, Streamlit starts a new thread and ignores what the old one sent, so the result of a click never reaches the
+    browser. Therefore such a request waits. (``AppSession.request_rerun`` describes the cause.)
+
+    The browser stores a change of the user and sends it a moment later. If a part is due in between, its request
+    already contains the change: Streamlit calls the callbacks of the change, but runs only the part. Then the request
+    of the change itself arrives, with the address from before the callbacks, and what they wrote into the address is
+    lost. A request that a part sends before the browser has received the new address undoes the change, too. Therefore
+    a part's request is dropped if it arrives while a request of the user is being answered, or up to
+    ``CHANGE_SECONDS`` before one. The part is drawn by the answer, or due again after its interval.
     """
+    answering: WeakKeyDictionary[AppSession, ScriptRunner | None] = WeakKeyDictionary()  # the user's last request
 
     @wraps(request)
     def request_in_turn(self: AppSession, client_state: ClientState | None) -> None:
-        runner = self._scriptrunner
-        ended = runner is not None and runner._requests._state is ScriptRequestType.STOP
-        if ended and client_state is not None and client_state.fragment_id:
+        if client_state is not None and client_state.is_auto_rerun:
+            last = answering.get(self)
+            if last is None or last is not self._scriptrunner:
+                self._event_loop.call_later(CHANGE_SECONDS, request_of_part, self, client_state, last)
+        elif client_state is not None and client_state.fragment_id and _is_ending(self):
+            answering[self] = None
             self._event_loop.call_later(RETRY_SECONDS, request_in_turn, self, client_state)
+        else:
+            request(self, client_state)
+            answering[self] = self._scriptrunner
+
+    def request_of_part(self: AppSession, client_state: ClientState, last: ScriptRunner | None) -> None:
+        if answering.get(self) is not last:
+            return
+        if _is_ending(self):
+            self._event_loop.call_later(RETRY_SECONDS, request_of_part, self, client_state, last)
         else:
             request(self, client_state)
 
     return request_in_turn
 
 
-def after_changes(request: Request) -> Request:
-    """Let the request of a part that repeats wait for the user's request that the browser may be about to send.
-
-    The browser sends a change of the user shortly after it has stored it. If the part is due in between, its request
-    already contains the change: Streamlit then calls the callbacks of the change, but runs only the part. The request
-    of the change itself, with the address from before the callbacks, finds nothing changed, so the user's click has no
-    effect. If a user's request arrives in time, the request of the part is dropped: the part will be due again.
-    """
-    of_user: WeakKeyDictionary[AppSession, int] = WeakKeyDictionary()  # the number of requests of each session
-
-    @wraps(request)
-    def request_after_changes(self: AppSession, client_state: ClientState | None) -> None:
-        before = of_user.get(self, 0)
-        if client_state is None or not client_state.is_auto_rerun:
-            of_user[self] = before + 1
-            request(self, client_state)
-            return
-
-        def request_unless_changed() -> None:
-            if of_user.get(self, 0) == before:
-                request(self, client_state)
-
-        self._event_loop.call_later(CHANGE_SECONDS, request_unless_changed)
-
-    return request_after_changes
+def _is_ending(session: AppSession) -> bool:
+    """Whether the last run has ended, but not all its messages are handled."""
+    runner = session._scriptrunner
+    return runner is not None and runner._requests._state is ScriptRequestType.STOP
 
 
 def begin_warm_up(script: Path) -> None:

@@ -81,7 +81,7 @@ def test_what_another_process_runs_is_paused_and_goes_on_and_is_stopped(
     said = koderz("pause", running[:10])
     row: BenchmarkRow = results.benchmark(running)
     assert (said.code, said.err) == (0, "")
-    assert f"Process {row.holder} will pause {running} within two seconds; calls in progress still end." in said.out
+    assert f"Process {row.holder} will pause {running} within two seconds; calls in progress are completed." in said.out
     assert becomes(results, running, "paused")
     assert {experiment.state for experiment in experiments(results, running).values()} == {"paused"}
     time.sleep(1.0)  # calls that were under way have ended

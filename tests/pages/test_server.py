@@ -1,10 +1,12 @@
-"""The server of the dashboard: imports ahead of time, and no lost messages of a part that has ended."""
+"""The server of the dashboard: imports ahead of time, and parts that repeat lose no message and no click."""
 
 from __future__ import annotations
 
-import asyncio
 import subprocess
 import sys
+from collections.abc import Callable
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
@@ -13,14 +15,7 @@ from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
 
-from pages.ui.server import (
-    CHANGE_SECONDS,
-    RETRY_SECONDS,
-    after_changes,
-    after_last_message,
-    imported_by,
-    wait_for_imports,
-)
+from pages.ui.server import CHANGE_SECONDS, imported_by, in_turn, wait_for_imports
 
 ROOT = Path(__file__).parents[2]
 WARM = """
@@ -47,43 +42,86 @@ def test_where_nothing_was_begun_nobody_waits() -> None:
     wait_for_imports()
 
 
-async def requested_parts(*, last_message_handled: bool) -> list[str]:
-    """The parts whose requests Streamlit got after a run of a session had ended."""
-    ended = ScriptRequests()
-    ended.on_scriptrunner_ready()  # nothing is left to run
-    session = SimpleNamespace(_scriptrunner=SimpleNamespace(_requests=ended), _event_loop=asyncio.get_running_loop())
-    parts: list[str] = []
-    request = after_last_message(lambda _, state: parts.append(state.fragment_id if state else ""))
-    request(cast(AppSession, session), ClientState(fragment_id="polled"))
-    if last_message_handled:
-        session._scriptrunner = None
-    await asyncio.sleep(RETRY_SECONDS * 4)
-    return parts
+class Session:
+    """As much of a session of Streamlit, and of its event loop, as the order of its requests needs."""
+
+    def __init__(self) -> None:
+        self._event_loop = self
+        self._scriptrunner: SimpleNamespace | None = None
+        self._now, self._later = 0.0, list[tuple[float, Callable[[], None]]]()
+        self.passed: list[str] = []
+
+    def call_later(self, seconds: float, what: Callable[..., None], *arguments: object) -> None:
+        self._later.append((self._now + seconds, partial(what, *arguments)))
+
+    def wait(self, seconds: float) -> None:
+        end = self._now + seconds
+        while due := sorted((call for call in self._later if call[0] <= end), key=itemgetter(0)):
+            self._later.remove(due[0])
+            self._now = due[0][0]
+            due[0][1]()
+        self._now = end
+
+    def run(self, state: ClientState | None) -> None:
+        self.passed.append((state and state.fragment_id) or "page")
+        self._scriptrunner = SimpleNamespace(_requests=ScriptRequests())
+
+    def end_thread(self) -> None:
+        assert self._scriptrunner
+        self._scriptrunner._requests.on_scriptrunner_ready()
+
+    def handle_last_message(self) -> None:
+        self._scriptrunner = None
+
+
+LONG = CHANGE_SECONDS * 2
+REPEATS, CHANGED = ClientState(fragment_id="polled", is_auto_rerun=True), ClientState(fragment_id="changed")
+CLICKED = ClientState()
+ENDED, HANDLED = Session.end_thread, Session.handle_last_message
+
+
+def passed_on(*steps: ClientState | Callable[[Session], None] | float | None) -> list[str]:
+    """The requests that Streamlit gets. ``steps``: a request of the browser, what the session does, or seconds."""
+    session = Session()
+    request = in_turn(lambda of, state: cast(Session, of).run(state))
+    for step in (*steps, LONG):
+        if isinstance(step, float):
+            session.wait(step)
+        elif callable(step):
+            step(session)
+        else:
+            request(cast(AppSession, session), step)
+    return session.passed
 
 
 def test_a_part_is_drawn_once_all_messages_of_the_last_run_are_handled_and_not_before() -> None:
-    assert asyncio.run(requested_parts(last_message_handled=False)) == []
-    assert asyncio.run(requested_parts(last_message_handled=True)) == ["polled"]
-
-
-async def requests_passed_on(*states: ClientState) -> list[str]:
-    """The requests that Streamlit gets of those that a browser sends at once."""
-
-    class Session:  # a SimpleNamespace has no hash
-        _event_loop = asyncio.get_running_loop()
-
-    passed: list[str] = []
-    request = after_changes(lambda _, state: passed.append(state.fragment_id or "page" if state else ""))
-    session = cast(AppSession, Session())
-    for state in states:
-        request(session, state)
-    await asyncio.sleep(CHANGE_SECONDS * 4)
-    return passed
+    assert passed_on(CLICKED, ENDED, CHANGED) == ["page"]
+    assert passed_on(CLICKED, ENDED, CHANGED, HANDLED) == ["page", "changed"]
+    assert passed_on(REPEATS, LONG, REPEATS, ENDED) == ["polled"]
+    assert passed_on(REPEATS, LONG, REPEATS, ENDED, LONG, HANDLED) == ["polled", "polled"]
 
 
 def test_a_part_that_repeats_gives_way_to_the_change_that_its_request_already_contains() -> None:
-    repeats, clicked = ClientState(fragment_id="polled", is_auto_rerun=True), ClientState()
-    assert asyncio.run(requests_passed_on(repeats, clicked)) == ["page"]
-    assert asyncio.run(requests_passed_on(repeats, ClientState(fragment_id="changed"))) == ["changed"]
-    assert asyncio.run(requests_passed_on(repeats)) == ["polled"]
-    assert asyncio.run(requests_passed_on(clicked, repeats)) == ["page", "polled"]
+    assert passed_on(REPEATS) == ["polled"]
+    assert passed_on(REPEATS, CHANGE_SECONDS / 2, CLICKED) == ["page"]
+    assert passed_on(REPEATS, CHANGE_SECONDS / 2, None) == ["page"]
+    assert passed_on(REPEATS, CHANGE_SECONDS / 2, CHANGED) == ["changed"]
+    assert passed_on(REPEATS, LONG, REPEATS, ENDED, LONG, CLICKED, ENDED, HANDLED) == ["polled", "page"]
+    polled = (CLICKED, ENDED, HANDLED, REPEATS, LONG)
+    assert passed_on(*polled, REPEATS, 0.98 * CHANGE_SECONDS, ENDED, CHANGED, HANDLED) == ["page", "polled", "changed"]
+
+
+def test_a_part_that_repeats_gives_way_to_an_answer_on_its_way_and_is_drawn_again_afterwards() -> None:
+    assert passed_on(CLICKED, REPEATS) == ["page"]
+    assert passed_on(CLICKED, ENDED, REPEATS, HANDLED) == ["page"]
+    assert passed_on(CLICKED, ENDED, HANDLED, REPEATS) == ["page", "polled"]
+    assert passed_on(CLICKED, ENDED, HANDLED, REPEATS, LONG, REPEATS) == ["page", "polled", "polled"]
+
+
+def test_sessions_do_not_wait_for_each_other() -> None:
+    one, other = Session(), Session()
+    request = in_turn(lambda of, state: cast(Session, of).run(state))
+    request(cast(AppSession, one), REPEATS)
+    request(cast(AppSession, other), CLICKED)
+    one.wait(LONG)
+    assert (one.passed, other.passed) == (["polled"], ["page"])
