@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import threading
 import warnings
+from typing import Any
 
 _LOCK = threading.Lock()  # guards CPython's count, see above
 
@@ -17,6 +18,12 @@ def parse(source: str, filename: str = "<unknown>") -> ast.Module:
     """As ``ast.parse``, which raises SyntaxError, ValueError (null byte), RecursionError and MemoryError."""
     with _LOCK:
         return ast.parse(source, filename)
+
+
+def literal(source: str) -> Any:  # Any: as ``ast.literal_eval``
+    """As ``ast.literal_eval`` of a text, which also raises TypeError."""
+    with _LOCK:
+        return ast.literal_eval(source)
 
 
 def silence(filename: str) -> None:

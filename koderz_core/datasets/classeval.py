@@ -16,6 +16,7 @@ from koderz_core.datasets.asserts import imported_modules
 from koderz_core.datasets.exercism import task
 from koderz_core.datasets.lines import row_of
 from koderz_core.datasets.methods import module_tests
+from koderz_core.python_parser import parse
 from koderz_core.records import Problem, TestSet
 
 _FILES = "its published solution or its tests write files, which the sandbox does not allow"
@@ -57,7 +58,7 @@ def problem_of(item: bytes) -> Problem:
 def by_class(source: str) -> str:
     """The tests with the asserts of each test class in one statement, which a gate cannot divide."""
     start = source.rindex("def check(candidate):\n")
-    check = ast.parse(source[start:]).body[0]
+    check = parse(source[start:]).body[0]
     assert isinstance(check, ast.FunctionDef), "rindex found a definition"
     check.body = [ast.If(ast.Constant(value=True), list(parts), []) for _, parts in groupby(check.body, key=_class_of)]
     return f"{source[:start]}{ast.unparse(check)}\n"

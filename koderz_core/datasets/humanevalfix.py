@@ -21,6 +21,7 @@ from koderz_core.datasets.humaneval import plus_problem_of, preamble_of
 from koderz_core.datasets.lines import row_of
 from koderz_core.datasets.sources import load_published
 from koderz_core.errors import DataError
+from koderz_core.python_parser import parse
 from koderz_core.records import Dataset, DatasetOrigin, Facts, Problem, PublicProblem, TestSet
 
 BEYOND = "beyond the correction"
@@ -117,7 +118,7 @@ def _with_plus(problem: Problem, plus: Problem) -> Problem:
 
 def _with_test(problem: Problem) -> Problem:
     """The problem with the test in its text and as its sample."""
-    check = next(node for node in ast.parse(problem.tests.source).body if isinstance(node, ast.FunctionDef))
+    check = next(node for node in parse(problem.tests.source).body if isinstance(node, ast.FunctionDef))
     shown = _statements_of(check, FIRST_FAILURES.get(_number(problem), 0))
     test = "\n".join(map(ast.unparse, shown))
     comment = "".join(f"# {line}\n" for line in test.split("\n"))

@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping
 
 from koderz_core.datasets.asserts import statements
 from koderz_core.errors import DataError
+from koderz_core.python_parser import parse
 
 PYTEST = "pytest"
 PROGRAM = "_koderz_program_"
@@ -42,7 +43,7 @@ class Imports(ast.NodeTransformer):
             self.names |= dict.fromkeys(free_names(tree))
         first = [self._namespace(name) for name in sorted(self._modules)]
         if self._modules or self._is_patched(tree):
-            first = [*ast.parse(_REGISTERED.format(module=self._module)).body, *first]
+            first = [*parse(_REGISTERED.format(module=self._module)).body, *first]
         return ast.Module([*first, *tree.body], [])
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> list[ast.stmt]:
@@ -100,7 +101,7 @@ class Imports(ast.NodeTransformer):
 
     def _namespace(self, name: str) -> ast.stmt:
         names = ", ".join(f"{attribute}={attribute}" for attribute in self.names)
-        return ast.parse(_NAMESPACE.format(name=name, names=names)).body[0]
+        return parse(_NAMESPACE.format(name=name, names=names)).body[0]
 
     def _is_patched(self, tree: ast.Module) -> bool:
         """Whether the tests name the module in a text, as ``patch("module.name")`` does."""
@@ -129,4 +130,4 @@ def bound_names(node: ast.AST) -> list[str]:
 
 
 def _assigned(name: str | None, value: str) -> ast.stmt:
-    return ast.parse(f"{name} = {value}").body[0]
+    return parse(f"{name} = {value}").body[0]

@@ -19,6 +19,7 @@ from koderz_core.datasets.asserts import names_in, statements
 from koderz_core.datasets.methods import ModuleTests, module_tests
 from koderz_core.datasets.module_imports import bound_names
 from koderz_core.errors import DataError
+from koderz_core.python_parser import parse
 
 FORMS = (
     "Write pytest functions, unittest classes or asserts. The tests must call functions or classes of the file to fix."
@@ -144,7 +145,7 @@ def _context(group: Sequence[ast.stmt], body: Sequence[ast.stmt]) -> list[ast.st
 
 def _function(name: str, group: Sequence[ast.stmt], context: Sequence[ast.stmt]) -> ast.stmt:
     """A test function in which variables are those of the module. Its docstring has the context."""
-    (function,) = ast.parse(f"def {name}(): pass").body
+    (function,) = parse(f"def {name}(): pass").body
     assert isinstance(function, ast.FunctionDef)
     variables = sorted({name for node in group for part in ast.walk(node) for name in bound_names(part)})
     lines = "\n".join(map(ast.unparse, context))

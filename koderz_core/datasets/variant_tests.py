@@ -105,7 +105,9 @@ def _false(node: ast.expr) -> ast.expr:
         case ast.Dict(keys=keys, values=values):
             return ast.Dict([*keys, ast.Constant(MARK)], [*values, ast.Constant(MARK)])
         case _:
-            return ast.parse(repr(_other(ast.literal_eval(node))), mode="eval").body
+            (statement,) = parse(repr(_other(ast.literal_eval(node)))).body
+            assert isinstance(statement, ast.Expr)
+            return statement.value
 
 
 def _other(value: object) -> object:

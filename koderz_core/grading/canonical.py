@@ -9,7 +9,6 @@ import hashlib
 import inspect
 import json
 import threading
-from ast import literal_eval
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -23,6 +22,7 @@ from koderz_core.errors import DataError
 from koderz_core.files import replacement
 from koderz_core.grading import call_recorder
 from koderz_core.protocols import Judge
+from koderz_core.python_parser import literal
 from koderz_core.records import Cases, PlusTests, Problem, TestSet
 from koderz_core.sandbox.inside.values import encode
 from koderz_core.sandbox.reference import Answers
@@ -133,7 +133,7 @@ class Canonical:
         count, *values = [step.value for step in self._judge().probe(problem.public, code, expressions)] or [None]
         if not (count and count.isdecimal() and 0 < int(count) <= _MOST_TEXTS):
             return []
-        return [str(literal_eval(value or "''")) for value in values[: int(count)]]
+        return [str(literal(value or "''")) for value in values[: int(count)]]
 
     def _measure(self, problem: Problem, tests: TestSet) -> Measure:
         """Measures again if the time limit would depend on it, because a busy machine prolongs the time."""

@@ -318,7 +318,7 @@ def _parsed(tests: str) -> Program:
 def _compiled(source: str, lines_before: int) -> CodeType:
     """The code as the sandbox compiles it. Some statements parse but cannot run within a function."""
     try:
-        return compile(instrument(source).tree, "<tests>", "exec", dont_inherit=True)
+        return compile(instrument(source, parse).tree, "<tests>", "exec", dont_inherit=True)
     except SyntaxError as error:
         line = (error.lineno or 0) - lines_before
         raise DataError(

@@ -6,7 +6,6 @@ import os
 import re
 import threading
 import time
-from ast import literal_eval
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from koderz_core.errors import DataError, PlanError
 from koderz_core.input_files import surrogate_in
+from koderz_core.python_parser import literal
 from koderz_core.records import (
     Cases,
     ErrorClass,
@@ -263,7 +263,7 @@ def _transcribed(found: Evaluation, seconds: float) -> ProgramRun:
     if found.value is None:
         return ProgramRun("", 1, found.error, found.message, seconds)
     try:
-        output, note = literal_eval(found.value)
+        output, note = literal(found.value)
         assert isinstance(output, str)
         assert isinstance(note, str)
     except (ValueError, SyntaxError, TypeError, AssertionError, RecursionError, MemoryError):

@@ -69,6 +69,7 @@ REFUSED = "The request does not come from the dashboard's own pages. Open the da
 WARM_UP = "warming"
 RETRY_SECONDS = 0.005  # until the thread of an ended script has sent its last message
 CHANGE_SECONDS = 0.1  # until the browser has sent a change that it has stored
+CHANGE_STEPS = 5  # in which this time is waited: a busy machine that uses up one has read the next request in another
 
 
 def check_exposure() -> None:
@@ -215,7 +216,7 @@ def in_turn(request: Request) -> Request:
         if client_state is not None and client_state.is_auto_rerun:
             last = answering.get(self)
             if last is None or last is not self._scriptrunner:
-                self._event_loop.call_later(CHANGE_SECONDS, request_of_part, self, client_state, last)
+                request_of_part(self, client_state, last, CHANGE_STEPS)
         elif client_state is not None and client_state.fragment_id and _is_ending(self):
             answering[self] = None
             self._event_loop.call_later(RETRY_SECONDS, request_in_turn, self, client_state)
@@ -223,13 +224,14 @@ def in_turn(request: Request) -> Request:
             request(self, client_state)
             answering[self] = self._scriptrunner
 
-    def request_of_part(self: AppSession, client_state: ClientState, last: ScriptRunner | None) -> None:
+    def request_of_part(self: AppSession, state: ClientState, last: ScriptRunner | None, steps: int) -> None:
         if answering.get(self) is not last:
             return
-        if _is_ending(self):
-            self._event_loop.call_later(RETRY_SECONDS, request_of_part, self, client_state, last)
+        if steps or _is_ending(self):
+            wait = CHANGE_SECONDS / CHANGE_STEPS
+            self._event_loop.call_later(wait, request_of_part, self, state, last, max(steps - 1, 0))
         else:
-            request(self, client_state)
+            request(self, state)
 
     return request_in_turn
 

@@ -5,16 +5,14 @@ from __future__ import annotations
 import json
 import re
 import shutil
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Locator, Page, WebSocketRoute, expect
+from playwright.sync_api import Locator, Page, expect
 from sample import only_whole
-from serving import WITHIN, Server, serving_home
+from serving import Server, serving_home
 from settled import choose_row
-from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from koderz_core.memory.cortex.database import Cortex
 from koderz_core.memory.cortex.server import call
@@ -72,39 +70,6 @@ def test_the_server_is_asked_and_a_memory_is_searched_for_opened_and_followed_to
     page.get_by_role("link", name="Experiment of this memory").click()
     expect(page.get_by_role("heading", name="Experiments", exact=True)).to_be_visible(timeout=MINUTE)
     expect(page).to_have_url(re.compile("/experiment[?].*experiment=exp_[0-9a-f]{12}"))
-
-
-def test_a_choice_is_kept_when_the_browser_sends_it_first_with_a_part_that_repeats(
-    dashboard: Server, page: Page
-) -> None:
-    parts: list[BackMsg] = []
-
-    def between(browser: WebSocketRoute) -> None:
-        server = browser.connect_to_server()
-
-        def send(data: str | bytes) -> None:
-            message = BackMsg.FromString(data if isinstance(data, bytes) else data.encode())
-            if message.rerun_script.is_auto_rerun:
-                parts.append(message)
-            elif parts and b"[1]" in message.SerializeToString():  # the second row
-                early = BackMsg.FromString(message.SerializeToString())
-                early.rerun_script.fragment_id = parts[-1].rerun_script.fragment_id
-                early.rerun_script.is_auto_rerun = True
-                server.send(early.SerializeToString())
-                time.sleep(0.05)
-            server.send(data)
-
-        browser.on_message(send)
-
-    page.route_web_socket(re.compile("/_stcore/stream"), between)
-    visit(page, dashboard, "?words=Feedback")
-    found(page, 6)
-    first = opened(page).inner_text()
-    deadline = time.monotonic() + WITHIN
-    while not parts and time.monotonic() < deadline:
-        page.wait_for_timeout(200)
-    choose_row(page.locator("[class*=st-key-memory]").get_by_test_id("stDataFrame"), 2, "memory=[0-9]+")
-    expect(opened(page)).not_to_have_text(first)
 
 
 @only_whole("long tests")

@@ -11,11 +11,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import cast
 
+import pytest
 from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime.app_session import AppSession
+from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
 from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests
 
-from pages.ui.server import CHANGE_SECONDS, imported_by, in_turn, wait_for_imports
+from pages.ui.server import CHANGE_SECONDS, fix_streamlit, imported_by, in_turn, wait_for_imports
 
 ROOT = Path(__file__).parents[2]
 WARM = """
@@ -125,3 +127,15 @@ def test_sessions_do_not_wait_for_each_other() -> None:
     request(cast(AppSession, other), CLICKED)
     one.wait(LONG)
     assert (one.passed, other.passed) == (["polled"], ["page"])
+
+
+def test_the_dashboard_puts_requests_in_turn(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ScriptRunner, "_run_script", ScriptRunner._run_script)
+    monkeypatch.setattr(AppSession, "request_rerun", before := lambda session, state: cast(Session, session).run(state))
+    fix_streamlit()
+    assert AppSession.request_rerun is not before
+    session = Session()
+    AppSession.request_rerun(cast(AppSession, session), REPEATS)
+    assert session.passed == []
+    session.wait(LONG)
+    assert session.passed == ["polled"]

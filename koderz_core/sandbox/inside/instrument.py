@@ -12,7 +12,7 @@ The host uses ``tests_in`` and ``asserts_in``; everything else runs inside the s
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -51,9 +51,12 @@ def asserts_in(node: ast.AST) -> list[ast.Assert]:
     return [found for part in ast.iter_child_nodes(node) for found in asserts_in(part)]
 
 
-def instrument(source: str) -> Instrumented:
-    """The rewritten tests. Raises SyntaxError (ValueError for a null byte) if the source is not Python."""
-    tree = ast.parse(source)
+def instrument(source: str, parse: Callable[[str], ast.Module] = ast.parse) -> Instrumented:
+    """The rewritten tests. Raises SyntaxError (ValueError for a null byte) if the source is not Python.
+
+    ``parse``: a parser for a process in which several threads parse.
+    """
+    tree = parse(source)
     transformer = _Transformer(source, _definitions(tree))
     tree = transformer.visit(tree)
     return Instrumented(tree, tuple(transformer.sources))

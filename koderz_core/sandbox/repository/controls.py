@@ -11,6 +11,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
+from koderz_core.python_parser import literal
 from koderz_core.sandbox.inside.faults import excerpt
 from koderz_core.sandbox.inside.instrument import last_name
 from koderz_core.sandbox.repository.literal_values import NotLiteralError, value_of
@@ -56,7 +57,7 @@ def _literal(node: ast.expr, shadowed: frozenset[str]) -> list[Any]:
 def has_source(value: object, source: str) -> bool:
     """Whether the source is a literal of exactly this value."""
     try:
-        again = ast.literal_eval(source)
+        again = literal(source)
         return type(again) is type(value) and bool(again == value)
     except (ValueError, SyntaxError, RecursionError, MemoryError):
         return False

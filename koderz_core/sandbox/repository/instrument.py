@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from koderz_core.python_parser import parse
 from koderz_core.sandbox.repository.controls import arguments_in, sources_of
 from koderz_core.sandbox.repository.finder import ClassInfo, Definition, classes_of, definitions, own_asserts
 from koderz_core.sandbox.repository.literal_values import shadowed_names
@@ -248,7 +249,7 @@ def _test_files(files: Mapping[str, str], ids: Iterable[str]) -> list[str]:
 
 def _parsed(source: str) -> ast.Module | None:
     try:
-        return ast.parse(source)
+        return parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
