@@ -53,3 +53,11 @@ def test_the_public_interface_is_there_and_only_imported_when_used() -> None:
         assert getattr(koderz_core, name) is not None
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         koderz_core.nothing  # noqa: B018 (looked up on purpose)
+
+
+def test_the_host_parses_python_in_one_thread_at_a_time() -> None:
+    own = CORE / "python_parser.py"
+    inside = CORE / "sandbox" / "inside"  # runs in the process of the tests, which has one thread
+    others = [path for path in CORE.rglob("*.py") if path != own and inside not in path.parents]
+    used = [path for path in others if "ast.parse(" in path.read_text()]
+    assert used == []

@@ -15,6 +15,7 @@ from koderz_core.datasets.humaneval import preamble_of
 from koderz_core.datasets.lines import row_of
 from koderz_core.datasets.methods import check_of_methods, methods_of
 from koderz_core.errors import DataError
+from koderz_core.python_parser import literal
 from koderz_core.records import Problem, PublicProblem, TestSet
 
 CLASS = "TestCases"
@@ -80,7 +81,7 @@ def _check(test: str) -> str:
 
 def _libraries(libs: str) -> list[str]:
     try:
-        named = ast.literal_eval(libs)
+        named = literal(libs)
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         raise DataError(f"field libs is not a list of library names: {error}") from error
     if not (isinstance(named, list) and all(isinstance(name, str) and name for name in named)):

@@ -15,7 +15,7 @@ from koderz_core.datasets.own_checks import ROWS
 from koderz_core.datasets.own_fields import Complaint
 from koderz_core.errors import DataError
 from koderz_core.input_tables import Columns, Row, parse_mapping, rows_of
-from koderz_core.python_parser import parse
+from koderz_core.python_parser import literal, parse
 
 FIELDS = tuple(dict.fromkeys(name for row in ROWS.values() for name in row.model_fields))
 _LISTS = (
@@ -110,7 +110,7 @@ def _literal(text: str) -> object:
     except (ValueError, RecursionError):
         pass
     try:
-        return ast.literal_eval(text.strip())
+        return literal(text.strip())
     except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
         raise ValueError(f"is not a list in JSON or Python: {text[:40]!r}") from None
 

@@ -11,7 +11,6 @@ import json
 import re
 import subprocess
 import sys
-from ast import literal_eval
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html.parser import HTMLParser
@@ -23,6 +22,7 @@ from koderz_core.download import client_of
 from koderz_core.errors import DataError, DownloadError, OfflineError, UsageError
 from koderz_core.files import keep_file
 from koderz_core.input_files import read_bytes
+from koderz_core.python_parser import literal
 
 MOST_PAGE_BYTES = 64 << 20  # of the list of a project's files
 MOST_ARCHIVE_BYTES = 64 << 20
@@ -129,7 +129,7 @@ def _entries(listing: str) -> Iterator[tuple[str, str]]:
     for line in listing.splitlines():
         name, equals, value = line.partition("=")
         if equals:
-            yield name.strip(), str(literal_eval(value.strip()))
+            yield name.strip(), str(literal(value.strip()))
 
 
 def _setting(configured: dict[str, str], name: str) -> str:
