@@ -90,8 +90,7 @@ def study(  # noqa: PLR0913, PLR0917 (one argument per option)
 
     The command downloads the dataset and the embedded model if they are missing. The same command resumes a study that
     was stopped, and retries experiments that ended with an error. If the budget was too small, repeat the command with
-    a larger --max-cost. A smaller amount applies only if the study was never started or resumed with this
-    amount.
+    a larger --max-cost. A smaller amount applies only if the study was never started or resumed with this amount.
     """
     check_writable(out or Path.cwd() / REPORT)
     with workspace(data_dir) as opened:

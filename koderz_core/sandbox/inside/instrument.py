@@ -6,7 +6,8 @@ For tests that run in the program's own process, ``try: f(1)`` with ``except Sto
 "StopIteration")(1)``. No iteration is between such a call and the handler, so none can mistake the exception for its
 own end: comprehensions, lambdas and functions are not marked, and ``map(f, items)`` does not contain a call of ``f``.
 
-The host uses ``tests_in`` and ``asserts_in``; everything else runs inside the sandbox.
+The host uses ``tests_in`` and ``asserts_in``, and ``instrument`` to check the tests of your own problems; everything
+else runs inside the sandbox.
 """
 
 from __future__ import annotations
